@@ -19,18 +19,6 @@
 #include "scratch.h"
 #include "settings.h"
 
-#define STEPS_A_LOOK	1024
-#define STEPS_A_PAGE	64		/* a page of the log has entries for half as many, at most */
-
-/* Order of two high bounds (inf greatest), or with low of two low ones (inf least). */
-static int
-bound_cmp(const SfxReader *r, const Bound *a, const Bound *b, bool low)
-{
-	if (a->inf || b->inf)
-		return low ? b->inf - a->inf : a->inf - b->inf;
-	return sfx_order_cmp_pos(r->order, &a->pos, &b->pos);
-}
-
 /* ---- set-up ---- */
 
 SfxReader *
@@ -43,25 +31,25 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->cxt = CurrentMemoryContext;
 	r->index = index;
 	r->order = order;
-	r->snapshot = NULL;
-	r->gate = gate;
-	r->gatebuf = r->metabuf = InvalidBuffer;
-	r->gateno = sfx_reader_last_gate(index);
-	r->follows = r->copied = false;
-	r->same_leaf = 0;
+	r->want.snapshot = NULL;
+	r->gate.wanted = gate;
+	r->gate.buf = r->gate.metabuf = InvalidBuffer;
+	r->gate.number = sfx_reader_last_gate(index);
+	r->range.follows = r->kept.valid = false;
+	r->kept.in_a_row = 0;
 	r->main.dict = NULL;
 	for (int i = 0; i < READER_BATCHES; i++)
-		r->batch[i] = NULL;
+		r->delta.batch[i] = NULL;
 	for (int i = 0; i < SFX_MAX_RUNS; i++)
 		r->run[i] = NULL;
-	r->anchor = ANCHOR_END;
-	r->parts = 0;
-	r->one = r->tids_only = r->vouched = false;
-	r->expected = r->wanted = 0;
-	r->looker = NULL;
-	r->portion = 0;
-	r->dir = ForwardScanDirection;
-	r->curbuf = 0;
+	r->range.anchor = ANCHOR_END;
+	r->range.parts = 0;
+	r->want.one = r->want.tids_only = r->vouch.given = false;
+	r->want.expected = r->range.wanted = 0;
+	r->delta.looker = NULL;
+	r->delta.portion = 0;
+	r->range.dir = ForwardScanDirection;
+	r->win.curbuf = 0;
 	r->stretched = NULL;
 	r->stretch.block = NULL;
 	r->stretch.at = 0;
@@ -69,15 +57,15 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	end_step(r);
 	r->touches = sfx_opt_merge_cold(index);
 	r->warms = sfx_opt_size_limit(index) > 0;
-	r->believe = r->maybe = r->keys_only = false;
-	memset(&r->filters, 0, sizeof(r->filters));
-	r->nkilled = r->ndead = 0;
-	r->dead = NULL;
-	r->pass_dead = r->passing = r->passed = false;
-	r->candidates = r->rechecks = r->gate_missing = r->recheck = false;
-	r->recovery = NULL;
-	r->whole_keys = NULL;
-	r->whole_tid = 0;
+	r->want.believe = r->filter.maybe = r->filter.keys_only = false;
+	memset(&r->filter.counts, 0, sizeof(r->filter.counts));
+	r->dead.in_batches = r->dead.in_leaf = 0;
+	r->dead.tids = NULL;
+	r->want.pass_dead = r->passed.on = r->passed.found = false;
+	r->want.candidates = r->want.rechecks = r->gate.missing = r->cut.recheck = false;
+	r->cut.recovery = NULL;
+	r->cut.whole_keys = NULL;
+	r->cut.whole_tid = 0;
 	r->main.leaf.cut = false;
 	return r;
 }
@@ -85,103 +73,42 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 void
 sfx_reader_snapshot(SfxReader *r, Snapshot snapshot)
 {
-	r->snapshot = snapshot;
+	r->want.snapshot = snapshot;
 }
 
 void
 sfx_reader_tids_only(SfxReader *r, bool tids_only)
 {
-	r->tids_only = tids_only;
+	r->want.tids_only = tids_only;
 }
 
 void
 sfx_reader_pass_dead(SfxReader *r, bool pass)
 {
 	Assert(!pass || r->order == NULL);
-	r->pass_dead = pass;
+	r->want.pass_dead = pass;
 }
 
 void
 sfx_reader_expect(SfxReader *r, int entries)
 {
-	r->expected = entries;
+	r->want.expected = entries;
 }
 
 void
 sfx_reader_candidates(SfxReader *r, bool candidates, bool rechecks)
 {
-	Assert(!candidates || r->tids_only);
-	r->candidates = candidates;
-	r->rechecks = candidates && rechecks;
+	Assert(!candidates || r->want.tids_only);
+	r->want.candidates = candidates;
+	r->want.rechecks = candidates && rechecks;
 }
 
 void
 sfx_reader_vouch(SfxReader *r)
 {
-	Assert(r->active && !r->tids_only);
-	r->vouched = true;
-	r->vouched_state = r->step_state;
-}
-
-static void
-seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
-{
-	/* S1 */
-	Assert(sfx_predicate_told(r->index, r->order, r->snapshot, lo, hi));
-	remove_dead(r);
-	r->lo.pos = *lo;
-	r->lo.inf = false;
-	r->hi.pos = *hi;
-	r->hi.inf = hi->key == NULL;
-	r->point = !r->hi.inf && sfx_same_bytes(lo->key, lo->len, hi->key, hi->len);
-	r->hashed = r->placed = false;
-	r->ask = true;
-	r->anchor = ANCHOR_RANGE;
-	r->parts = READER_PARTS;
-	r->wanted = r->expected;
-	r->portion = 0;
-	r->went_on = r->ahead = 0;
-	end_step(r);
-}
-
-void
-sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
-{
-	seek(r, lo, hi);
-	r->follows = r->copied = false;
-}
-
-void
-sfx_reader_seek_on(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
-{
-	seek(r, lo, hi);
-	r->follows = true;
-}
-
-SfxLogPlace
-sfx_reader_log_place(const SfxReader *r)
-{
-	Assert(r->placed);
-	return r->place;
-}
-
-void
-sfx_reader_no_filters(SfxReader *r)
-{
-	r->ask = false;
-}
-
-void
-sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
-{
-	remove_dead(r);
-	bound_set(&r->anchor_pos, r->anchor_bytes, pos->key, pos->len, pos->tid);
-	r->anchor = ANCHOR_POS;
-	r->anchor_inclusive = inclusive;
-	r->parts = READER_PARTS;
-	r->wanted = r->expected;
-	r->portion = 0;
-	end_step(r);
+	Assert(r->win.active && !r->want.tids_only);
+	r->vouch.given = true;
+	r->vouch.state = r->win.state;
 }
 
 BlockNumber
@@ -210,10 +137,10 @@ sfx_reader_rewind(SfxReader *r)
 	remove_dead(r);
 	drop_gate(r);
 	end_step(r);
-	r->anchor = ANCHOR_END;
-	r->vouched = false;
-	r->looker = NULL;
-	r->portion = 0;
+	r->range.anchor = ANCHOR_END;
+	r->vouch.given = false;
+	r->delta.looker = NULL;
+	r->delta.portion = 0;
 }
 
 void
@@ -221,11 +148,11 @@ sfx_reader_reset(SfxReader *r)
 {
 	sfx_reader_rewind(r);
 	sfx_reader_end_recovery(r);
-	if (BufferIsValid(r->metabuf))
-		ReleaseBuffer(r->metabuf);
-	r->metabuf = InvalidBuffer;
-	if (r->filters.asked > 0)
-		sfx_activity_add_filters(r->index, &r->filters);
+	if (BufferIsValid(r->gate.metabuf))
+		ReleaseBuffer(r->gate.metabuf);
+	r->gate.metabuf = InvalidBuffer;
+	if (r->filter.counts.asked > 0)
+		sfx_activity_add_filters(r->index, &r->filter.counts);
 }
 
 static void
@@ -244,13 +171,13 @@ sfx_reader_end(SfxReader *r)
 {
 	sfx_reader_reset(r);
 	unpin_dicts(r);
-	if (r->dead)
-		pfree(r->dead);
-	if (r->whole_keys)
-		pfree(r->whole_keys);
+	if (r->dead.tids)
+		pfree(r->dead.tids);
+	if (r->cut.whole_keys)
+		pfree(r->cut.whole_keys);
 	for (int i = 0; i < READER_BATCHES; i++)
-		if (r->batch[i])
-			put_batch(r->batch[i]);
+		if (r->delta.batch[i])
+			put_batch(r->delta.batch[i]);
 	for (int i = 0; i < SFX_MAX_RUNS; i++)
 		if (r->run[i])
 			sfx_spare_put(SFX_SPARE_SHARE, r->run[i]);
@@ -259,71 +186,21 @@ sfx_reader_end(SfxReader *r)
 
 /* ---- from step to step ---- */
 
-/* Set cur for the direction now asked for, from where the stream stands. */
-static void
-set_boundary(SfxReader *r)
-{
-	const Bound *start = forward(r) ? &r->lo : &r->hi;
-	SfxEntry	last;
-
-	switch (r->anchor)
-	{
-		case ANCHOR_RANGE:
-		case ANCHOR_END:		/* turned round after running off the far end */
-			r->cur = *start;
-			break;
-		case ANCHOR_ENTRY:
-			sfx_reader_last(r, &last);
-			set_cur(r, last.key, last.keylen, last.tid + (forward(r) ? 1 : 0));
-			break;
-		case ANCHOR_POS:
-			r->cur = r->anchor_pos;
-			r->cur.pos.tid += forward(r) == r->anchor_inclusive ? 0 : 1;
-			break;
-	}
-	/* never outside the range */
-	if (r->anchor >= ANCHOR_ENTRY && bound_cmp(r, &r->cur, start, forward(r)) * (forward(r) ? 1 : -1) < 0)
-		r->cur = *start;
-}
-
-static bool
-range_is_empty(const SfxReader *r)
-{
-	if (forward(r))
-		return !r->hi.inf && sfx_order_cmp_pos(r->order, &r->cur.pos, &r->hi.pos) >= 0;
-	return !r->cur.inf && sfx_order_cmp_pos(r->order, &r->cur.pos, &r->lo.pos) <= 0;
-}
-
-/*
- * K4: where comparisons are no order, each step may lie ahead, and all of them lead round.  There
- * are no more than the file has leaves, and batches of log entries.
- */
-static void
-must_come_to_an_end(SfxReader *r)
-{
-	if (r->order == NULL || ++r->steps % STEPS_A_LOOK != 0)
-		return;
-	if (r->steps > STEPS_A_PAGE * (uint64) RelationGetNumberOfBlocks(r->index) &&
-		!SFX_MUTANT("steps without an end"))
-		sfx_out_of_order(r->index, r->order, SFX_META_BLKNO,
-						 "a scan comes to the same places again and again");
-}
-
 bool
 sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 {
-	if (!r->active || r->dir != dir)
+	if (!r->win.active || r->range.dir != dir)
 	{
-		if (r->anchor == ANCHOR_END && r->dir == dir)
+		if (r->range.anchor == ANCHOR_END && r->range.dir == dir)
 			return false;
-		r->dir = dir;
-		r->steps = 0;
-		set_boundary(r);
+		r->range.dir = dir;
+		r->range.steps = 0;
+		sfx_reader_set_boundary(r);
 		remove_dead(r);
 		end_step(r);
-		if (range_is_empty(r))
+		if (sfx_reader_range_is_empty(r))
 		{
-			r->anchor = ANCHOR_END;
+			r->range.anchor = ANCHOR_END;
 			return false;
 		}
 		sfx_reader_one_step(r);
@@ -332,20 +209,20 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 	{
 		if (sfx_reader_union_next(r, e))
 		{
-			r->anchor = ANCHOR_ENTRY;
+			r->range.anchor = ANCHOR_ENTRY;
 			return true;
 		}
-		if (r->final || r->maybe)
+		if (r->win.final || r->filter.maybe)
 		{
-			r->anchor = ANCHOR_END;
+			r->range.anchor = ANCHOR_END;
 			end_step(r);
 			return false;
 		}
-		if (r->passing)
+		if (r->passed.on)
 			sfx_reader_passed_step(r);
 		cur_from_stop(r);
 		remove_dead(r);
-		must_come_to_an_end(r);
+		sfx_reader_must_end(r);
 		sfx_reader_one_step(r);
 	}
 }
@@ -356,12 +233,12 @@ sfx_reader_first(SfxReader *r, const SfxPos *lo, const SfxPos *hi, SfxEntry *e)
 	bool		found;
 
 	sfx_reader_seek(r, lo, hi);
-	r->one = true;
+	r->want.one = true;
 	found = sfx_reader_next(r, ForwardScanDirection, e);
-	r->one = false;
+	r->want.one = false;
 	/* what else the step has is not all that there is */
 	end_step(r);
-	r->anchor = ANCHOR_END;
+	r->range.anchor = ANCHOR_END;
 	return found;
 }
 
@@ -371,10 +248,10 @@ sfx_reader_may_hold(SfxReader *r)
 	SfxEntry	e;
 	bool		found;
 
-	r->believe = true;
-	r->maybe = false;
-	found = sfx_reader_next(r, ForwardScanDirection, &e) || r->maybe;
-	r->believe = r->maybe = r->keys_only = false;
+	r->want.believe = true;
+	r->filter.maybe = false;
+	found = sfx_reader_next(r, ForwardScanDirection, &e) || r->filter.maybe;
+	r->want.believe = r->filter.maybe = r->filter.keys_only = false;
 	return found;
 }
 
@@ -384,31 +261,31 @@ bool
 sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *stop)
 {
 	remove_dead(r);
-	r->dir = dir;
-	r->anchor = ANCHOR_RANGE;
+	r->range.dir = dir;
+	r->range.anchor = ANCHOR_RANGE;
 	end_step(r);
 	if (from == NULL)
-		set_boundary(r);
+		sfx_reader_set_boundary(r);
 	else
 		set_cur(r, from->key, from->len, from->tid);
-	if (range_is_empty(r))
+	if (sfx_reader_range_is_empty(r))
 		return false;
 	sfx_reader_one_step(r);
-	*stop = r->stop.pos;
-	return !r->final;
+	*stop = r->win.stop.pos;
+	return !r->win.final;
 }
 
 bool
 sfx_reader_take(SfxReader *r, SfxEntry *e)
 {
-	if (!r->active)
+	if (!r->win.active)
 		return false;
 	if (sfx_reader_union_next(r, e))
 	{
-		r->anchor = ANCHOR_ENTRY;
+		r->range.anchor = ANCHOR_ENTRY;
 		return true;
 	}
-	r->anchor = ANCHOR_END;
+	r->range.anchor = ANCHOR_END;
 	end_step(r);
 	return false;
 }

@@ -35,7 +35,7 @@ ask_window(SfxReader *r, const SfxMeta *meta, int window)
 	BlockNumber leaf[WINDOW_MAX];
 	BlockNumber end = RelationGetNumberOfBlocks(r->index);
 	SfxTree    *main = SfxTreeOf(r->index, r->order, meta, SfxMetaMain(meta)->id);
-	int			n = sfx_tree_leaves_from(main, &r->stop.pos, !forward(r), leaf, window);
+	int			n = sfx_tree_leaves_from(main, &r->win.stop.pos, !forward(r), leaf, window);
 	bool		reads = false;
 
 	for (int i = 0; i < n; i++)
@@ -52,21 +52,21 @@ sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 
 	Assert(sfx_holds_no_lwlock());
 	/* who wants few rows of a range finds them in its first block, more often than not */
-	if (r->went_on == 0)
-		r->right = right;
+	if (r->ahead.went_on == 0)
+		r->ahead.right = right;
 	else if (BlockNumberIsValid(right))
 		reads = sfx_prefetch_page(r->index, right);
-	if (r->ahead > 0)
+	if (r->ahead.leaves > 0)
 	{
-		r->ahead--;
+		r->ahead.leaves--;
 		return;
 	}
 	/* who goes on once may want no more */
-	if (++r->went_on < 2 || SfxMetaMain(meta)->level == 0 || !reads)
+	if (++r->ahead.went_on < 2 || SfxMetaMain(meta)->level == 0 || !reads)
 		return;
 	window = Min(get_tablespace_io_concurrency(r->index->rd_rel->reltablespace), WINDOW_MAX);
 	if (window > 1 || (window == 1 && !forward(r)))
-		r->ahead = ask_window(r, meta, window) - 1;
+		r->ahead.leaves = ask_window(r, meta, window) - 1;
 	else
-		r->ahead = WINDOW_MAX;
+		r->ahead.leaves = WINDOW_MAX;
 }

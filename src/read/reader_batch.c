@@ -26,19 +26,6 @@ batch_add(Batch *b, const SfxEntry *e)
 	b->used += sfx_entry_copy(e, &b->entry[b->n++], b->bytes + b->used);
 }
 
-/* Is the range all of one key?  Not told of keys with rests (numeric). */
-static bool
-is_lookup(const SfxReader *r)
-{
-	const SfxPos *lo = &r->lo.pos;
-	const SfxPos *hi = &r->hi.pos;
-
-	if (r->point || r->order == NULL)
-		return r->point;
-	return !r->hi.inf && lo->len == hi->len && lo->len > 0 && lo->key[lo->len - 1] == SFX_MARK_BEFORE && hi->key[lo->len - 1] == SFX_MARK_AFTER &&
-		sfx_same_bytes(lo->key, lo->len - 1, hi->key, lo->len - 1);
-}
-
 /*
  * Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single
  * keys.
@@ -46,14 +33,14 @@ is_lookup(const SfxReader *r)
 static inline bool
 image_lacks(SfxReader *r, SfxImage *img)
 {
-	if (!r->point)
+	if (!r->range.point)
 		return false;
-	if (!r->hashed)
+	if (!r->range.hashed)
 	{
-		r->hash = sfx_hash_key(r->lo.pos.key, r->lo.pos.len);
-		r->hashed = true;
+		r->range.hash = sfx_hash_key(r->range.lo.pos.key, r->range.lo.pos.len);
+		r->range.hashed = true;
 	}
-	return sfx_image_absent(img, r->hash);
+	return sfx_image_absent(img, r->range.hash);
 }
 
 /*
@@ -63,16 +50,16 @@ image_lacks(SfxReader *r, SfxImage *img)
 static inline int
 entries_to_copy(const SfxReader *r)
 {
-	if (r->portion > 0)
-		return r->portion;
-	return r->parts == READER_PARTS ? READER_BATCH_FIRST : READER_BATCH;
+	if (r->delta.portion > 0)
+		return r->delta.portion;
+	return r->range.parts == READER_PARTS ? READER_BATCH_FIRST : READER_BATCH;
 }
 
 /* ... and bytes. */
 static inline uint32
 bytes_to_copy(const SfxReader *r)
 {
-	return Max(r->portion * READER_LASTING_BYTES, READER_BATCH_BYTES);
+	return Max(r->delta.portion * READER_LASTING_BYTES, READER_BATCH_BYTES);
 }
 
 /* Room for them. */
@@ -113,9 +100,8 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 	SfxNodeAlloc a;
 	const SfxDelta *d = sfx_image_delta(img, r->order, &a);
 	SfxCursor	c;
-	bool		have = (forward(r) ? sfx_delta_seek(d, &a, &r->cur.pos, &c) :
-						sfx_delta_seek_before(d, &a, r->cur.inf ? NULL : &r->cur.pos, &c));
-	bool		touch = r->touches && is_lookup(r);
+	bool		have = (forward(r) ? sfx_delta_seek(d, &a, &r->win.cur.pos, &c) :
+						sfx_delta_seek_before(d, &a, r->win.cur.inf ? NULL : &r->win.cur.pos, &c));
 
 	while (have)
 	{
@@ -130,7 +116,7 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 			break;
 		}
 		batch_add(b, &e);
-		if (touch)
+		if (r->range.touches)
 			sfx_delta_touch(d, &a, &c);
 		have = forward(r) ? sfx_delta_next(d, &a, &c) : sfx_delta_prev(d, &a, &c);
 	}
@@ -143,9 +129,9 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 static SfxImage *
 acquire_image(SfxReader *r, const SfxMeta *meta, int g)
 {
-	bool		seeks = g == 0 && r->parts == READER_PARTS && r->portion == 0;
+	bool		seeks = g == 0 && r->range.parts == READER_PARTS && r->delta.portion == 0;
 
-	return sfx_image_acquire_but_end(r->index, r->order, meta, g, seeks ? &r->end : NULL);
+	return sfx_image_acquire_but_end(r->index, r->order, meta, g, seeks ? &r->delta.end : NULL);
 }
 
 static void
@@ -165,14 +151,14 @@ empty_batch(Batch *b, uint32 gen)
 static inline void
 note_place(SfxReader *r, const SfxMeta *meta, const SfxImage *img)
 {
-	if (r->placed)
+	if (r->range.placed)
 		return;
-	r->placed = true;
-	r->place = (SfxLogPlace) {meta->build_id, meta->gens[0].gen, InvalidBlockNumber, 0};
+	r->range.placed = true;
+	r->range.place = (SfxLogPlace) {meta->build_id, meta->gens[0].gen, InvalidBlockNumber, 0};
 	if (img == NULL)
 		return;
-	r->place = sfx_image_place(img);
-	r->place.off += r->end.len;
+	r->range.place = sfx_image_place(img);
+	r->range.place.off += r->delta.end.len;
 }
 
 /* R2 for one generation.  False: it is gone. */
@@ -192,7 +178,7 @@ fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 	if (!image_lacks(r, img))
 	{
 		copy_batch(r, img, b);
-		grow = r->point && b->n == 0 && sfx_image_wants_filter(img);
+		grow = r->range.point && b->n == 0 && sfx_image_wants_filter(img);
 	}
 	idle = sfx_image_idle(img);
 	sfx_image_release(img);
@@ -211,12 +197,12 @@ is_wanted(const SfxReader *r, const SfxEntry *e)
 	bool		ahead;
 
 	/* most entries are of other keys than the one that is looked up */
-	if (r->point && !sfx_same_bytes(r->lo.pos.key, r->lo.pos.len, e->key, e->keylen))
+	if (r->range.point && !sfx_same_bytes(r->range.lo.pos.key, r->range.lo.pos.len, e->key, e->keylen))
 		return false;
 	if (forward(r))
-		ahead = sfx_order_cmp_pos(r->order, &p, &r->cur.pos) >= 0;
+		ahead = sfx_order_cmp_pos(r->order, &p, &r->win.cur.pos) >= 0;
 	else
-		ahead = r->cur.inf || sfx_order_cmp_pos(r->order, &p, &r->cur.pos) < 0;
+		ahead = r->win.cur.inf || sfx_order_cmp_pos(r->order, &p, &r->win.cur.pos) < 0;
 	return ahead && !beyond_range(r, e);
 }
 
@@ -248,12 +234,12 @@ fill_from_end(SfxReader *r, const SfxMeta *meta, Batch *b)
 {
 	SfxEntry	e;
 	bool		dead;
-	uint32		off = r->end.off;
+	uint32		off = r->delta.end.off;
 
 	empty_batch(b, meta->gens[0].gen);
 	if (SFX_MUTANT("end of the log unread"))
 		return;
-	while (sfx_log_parse(r->index, r->end.blkno, r->end.copy.page, &off, &e, &dead))
+	while (sfx_log_parse(r->index, r->delta.end.blkno, r->delta.end.copy.page, &off, &e, &dead))
 		if (!dead && is_wanted(r, &e))
 			insert_in_order(r, b, &e);
 }
@@ -263,8 +249,8 @@ static bool
 lies_ahead(const SfxReader *r, const SfxPos *end)
 {
 	if (forward(r))
-		return sfx_order_cmp_pos(r->order, end, &r->cur.pos) > 0;
-	return r->cur.inf || sfx_order_cmp_pos(r->order, end, &r->cur.pos) < 0;
+		return sfx_order_cmp_pos(r->order, end, &r->win.cur.pos) > 0;
+	return r->win.cur.inf || sfx_order_cmp_pos(r->order, end, &r->win.cur.pos) < 0;
 }
 
 /* An image that was filled in another order (K4) would lead the scan round in circles. */
@@ -293,29 +279,29 @@ get_batch(SfxReader *r)
 static Batch *
 next_batch(SfxReader *r)
 {
-	if (r->batch[r->nbatches] == NULL)
-		r->batch[r->nbatches] = get_batch(r);
-	return r->batch[r->nbatches];
+	if (r->delta.batch[r->delta.nbatches] == NULL)
+		r->delta.batch[r->delta.nbatches] = get_batch(r);
+	return r->delta.batch[r->delta.nbatches];
 }
 
 /* R10: do the batches that last have all of this step?  Then so much of them as it takes. */
 static bool
 go_on_in_batches(SfxReader *r, const SfxMeta *meta)
 {
-	if (!r->lasting)
+	if (!r->delta.lasting)
 		return false;
-	for (int i = 0; i < r->nbatches; i++)
+	for (int i = 0; i < r->delta.nbatches; i++)
 	{
-		const Batch *b = r->batch[i];
+		const Batch *b = r->delta.batch[i];
 
-		if (b->cut && sfx_order_cmp_pos(r->order, &r->cur.pos, &b->end) >= 0)
+		if (b->cut && sfx_order_cmp_pos(r->order, &r->win.cur.pos, &b->end) >= 0)
 			return false;
 	}
-	for (int i = 0; i < r->nbatches; i++)
+	for (int i = 0; i < r->delta.nbatches; i++)
 	{
-		r->batch[i]->n = r->batch[i]->all;
+		r->delta.batch[i]->n = r->delta.batch[i]->all;
 		if (!SFX_MUTANT("batches without an end"))
-			stop_at_cut(r, meta, r->batch[i]);
+			stop_at_cut(r, meta, r->delta.batch[i]);
 	}
 	return true;
 }
@@ -326,12 +312,12 @@ set_portion(SfxReader *r)
 {
 	bool		more = false;
 
-	for (int i = 0; i < r->nbatches; i++)
-		more |= r->batch[i]->cut;
-	if (!more || r->looker == NULL || !forward(r))
+	for (int i = 0; i < r->delta.nbatches; i++)
+		more |= r->delta.batch[i]->cut;
+	if (!more || r->delta.looker == NULL || !forward(r))
 		return;
-	r->portion = r->portion == 0 ? READER_LASTING_FIRST :
-		Min(r->portion * READER_LASTING_GROWTH, READER_LASTING);
+	r->delta.portion = r->delta.portion == 0 ? READER_LASTING_FIRST :
+		Min(r->delta.portion * READER_LASTING_GROWTH, READER_LASTING);
 }
 
 bool
@@ -339,9 +325,9 @@ sfx_reader_fill_batches(SfxReader *r, const SfxMeta *meta)
 {
 	if (go_on_in_batches(r, meta))
 		return true;
-	r->nbatches = 0;
-	r->lasting = false;
-	r->end.len = 0;
+	r->delta.nbatches = 0;
+	r->delta.lasting = false;
+	r->delta.end.len = 0;
 	for (int g = 0; g < meta->ngens; g++)
 	{
 		Batch	   *b;
@@ -357,17 +343,17 @@ sfx_reader_fill_batches(SfxReader *r, const SfxMeta *meta)
 			return false;
 		stop_at_cut(r, meta, b);
 		if (b->n > 0)
-			r->nbatches++;
+			r->delta.nbatches++;
 	}
-	if (r->end.len > 0)
+	if (r->delta.end.len > 0)
 	{
 		Batch	   *b = next_batch(r);
 
 		fill_from_end(r, meta, b);
 		if (b->n > 0)
-			r->nbatches++;
+			r->delta.nbatches++;
 	}
-	if (r->portion > 0)
+	if (r->delta.portion > 0)
 		sfx_reader_look_at_batches(r);
 	set_portion(r);
 	return true;
@@ -381,16 +367,16 @@ beyond_stop(const SfxReader *r, const Batch *b, int i)
 	SfxPos		p = {e->key, e->keylen, e->tid};
 
 	if (forward(r))
-		return !r->stop.inf && sfx_order_cmp_pos(r->order, &p, &r->stop.pos) >= 0;
-	return sfx_order_cmp_pos(r->order, &p, &r->stop.pos) < 0;
+		return !r->win.stop.inf && sfx_order_cmp_pos(r->order, &p, &r->win.stop.pos) >= 0;
+	return sfx_order_cmp_pos(r->order, &p, &r->win.stop.pos) < 0;
 }
 
 void
 sfx_reader_trim_batches(SfxReader *r)
 {
-	for (int i = 0; i < r->nbatches; i++)
+	for (int i = 0; i < r->delta.nbatches; i++)
 	{
-		Batch	   *b = r->batch[i];
+		Batch	   *b = r->delta.batch[i];
 		int			lo = b->at;
 
 		if (b->n == lo || !beyond_stop(r, b, b->n - 1))
@@ -415,8 +401,8 @@ sfx_reader_trim_batches(SfxReader *r)
 static bool
 goes_on_from_cur(const SfxReader *r, const Batch *b)
 {
-	SfxPos		last = r->cur.pos;
-	bool		any = !r->cur.inf;
+	SfxPos		last = r->win.cur.pos;
+	bool		any = !r->win.cur.inf;
 
 	for (int i = b->at; i < b->n; i++)
 	{
@@ -437,7 +423,7 @@ sfx_reader_prove_batches(SfxReader *r, const SfxMeta *meta)
 {
 	if (r->order == NULL || !r->order->may_change || SFX_MUTANT("batches in any order"))
 		return;
-	for (int i = 0; i < r->nbatches; i++)
-		if (!goes_on_from_cur(r, r->batch[i]))
-			sfx_image_misled(r->index, r->order, meta, r->batch[i]->gen);
+	for (int i = 0; i < r->delta.nbatches; i++)
+		if (!goes_on_from_cur(r, r->delta.batch[i]))
+			sfx_image_misled(r->index, r->order, meta, r->delta.batch[i]->gen);
 }

@@ -117,7 +117,7 @@ copy_entries(Stages *s, bool *more)
 	if (img == NULL)
 		return false;
 	d = sfx_image_delta(img, r->order, &a);
-	for (bool have = sfx_delta_seek(d, &a, &r->cur.pos, &c); have; have = sfx_delta_next(d, &a, &c))
+	for (bool have = sfx_delta_seek(d, &a, &r->win.cur.pos, &c); have; have = sfx_delta_next(d, &a, &c))
 	{
 		sfx_delta_get(d, &a, &c, &e);
 		if (beyond_range(r, &e))
@@ -126,7 +126,7 @@ copy_entries(Stages *s, bool *more)
 		{
 			SfxPos		next = sfx_entry_pos(&e);
 
-			misled = sfx_image_misleads(r->order, &r->cur.pos, &next);
+			misled = sfx_image_misleads(r->order, &r->win.cur.pos, &next);
 			set_cur(r, e.key, e.keylen, e.tid);
 			*more = true;
 			break;
@@ -150,7 +150,7 @@ count_delta(Stages *s)
 	const SfxBlock *block = r->main.block;
 	bool		more = s->before->gens[0].first != InvalidBlockNumber;
 
-	r->cur = r->lo;
+	r->win.cur = r->range.lo;
 	while (more)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -184,13 +184,13 @@ count_whole_leaf(Stages *s, Buffer buf)
 
 	if (sfx_leaf_fences(leaf, fences[0], &low, fences[1], &high, &inf) < 0)
 		sfx_corrupt(r->index, BufferGetBlockNumber(buf), "leaf fences");
-	if (sfx_order_cmp_pos(r->order, &low, &r->cur.pos) != 0)
+	if (sfx_order_cmp_pos(r->order, &low, &r->win.cur.pos) != 0)
 		return false;
-	if (!r->hi.inf && (inf || sfx_order_cmp_pos(r->order, &high, &r->hi.pos) >= 0))
+	if (!r->range.hi.inf && (inf || sfx_order_cmp_pos(r->order, &high, &r->range.hi.pos) >= 0))
 		return false;
 	if (!inf)
-		bound_set(&r->stop, r->bound_bytes[1 - r->curbuf], high.key, high.len, high.tid);
-	r->final = inf;
+		bound_set(&r->win.stop, r->win.bytes[1 - r->win.curbuf], high.key, high.len, high.tid);
+	r->win.final = inf;
 	sfx_visibility_add_visible(s->v, leaf->nentries);
 	s->n += leaf->nentries;
 	UnlockReleaseBuffer(buf);
@@ -202,8 +202,8 @@ static void
 count_entries(Stages *s)
 {
 	SfxReader  *r = s->r;
-	const SfxPos *stop = r->main.whole || r->stop.inf ? NULL : &r->stop.pos;
-	int			now = sfx_leaf_count(&r->main.leaf, &r->cur.pos, stop);
+	const SfxPos *stop = r->main.whole || r->win.stop.inf ? NULL : &r->win.stop.pos;
+	int			now = sfx_leaf_count(&r->main.leaf, &r->win.cur.pos, stop);
 
 	if (now < 0)
 		sfx_corrupt(r->index, r->main.leafblk, "leaf block");
@@ -235,9 +235,9 @@ count_blocks(Stages *s, int b, int end, bool visible)
 {
 	SfxReader  *r = s->r;
 	const SfxLeaf *leaf = &r->main.leaf;
-	const SfxPos *stop = r->main.whole || r->stop.inf ? NULL : &r->stop.pos;
+	const SfxPos *stop = r->main.whole || r->win.stop.inf ? NULL : &r->win.stop.pos;
 
-	for (const SfxPos *lo = &r->cur.pos; b < end; b++, lo = NULL)
+	for (const SfxPos *lo = &r->win.cur.pos; b < end; b++, lo = NULL)
 	{
 		int			now = (s->taker ? feed_block(s, b, lo, stop, visible) :
 						   sfx_visibility_add_block(s->v, leaf, b, lo, stop));
@@ -285,9 +285,9 @@ is_decided(Stages *s, BlockNumber blkno)
 
 	if (s->taker)
 		return false;
-	undecided = sfx_leaf_undecided(leaf, &r->cur.pos, r->main.block);
-	if (undecided == 0 && !r->hi.inf)
-		undecided = sfx_leaf_undecided(leaf, &r->hi.pos, r->main.block);
+	undecided = sfx_leaf_undecided(leaf, &r->win.cur.pos, r->main.block);
+	if (undecided == 0 && !r->range.hi.inf)
+		undecided = sfx_leaf_undecided(leaf, &r->range.hi.pos, r->main.block);
 	if (undecided < 0)
 		sfx_corrupt(r->index, blkno, "leaf block");
 	return undecided == 0;
@@ -308,8 +308,8 @@ count_leaf(Stages *s, const SfxRun *run, bool all_visible)
 
 	/* R1: the TIDs of leaves before this one are tested, so the gate may change */
 	sfx_reader_meta(r, &meta);
-	r->copied = false;
-	buf = sfx_tree_find_leaf(SfxTreeOf(r->index, r->order, &meta, run->id), &r->cur.pos, false,
+	r->kept.valid = false;
+	buf = sfx_tree_find_leaf(SfxTreeOf(r->index, r->order, &meta, run->id), &r->win.cur.pos, false,
 							 &r->main.leaf);
 	if (!BufferIsValid(buf))
 		return false;
@@ -320,13 +320,13 @@ count_leaf(Stages *s, const SfxRun *run, bool all_visible)
 	}
 	sfx_leaves_read++;
 	sfx_leaves_tidless += all_visible;
-	r->stop = r->hi;
-	r->final = true;
+	r->win.stop = r->range.hi;
+	r->win.final = true;
 	right = SfxPageGetTail(BufferGetPage(buf))->right;
 	if (!all_visible || s->taker || !count_whole_leaf(s, buf))
 		count_some(s, buf, all_visible);
-	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
-	if (!r->final && run == SfxMetaMain(s->before))
+	SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
+	if (!r->win.final && run == SfxMetaMain(s->before))
 		sfx_reader_ask_ahead(r, &meta, right);
 	return nothing_moved(&s->state, &meta);
 }
@@ -340,7 +340,7 @@ count_above_leaves(Stages *s, const SfxRun *run)
 	uint64		now;
 
 	SFX_STOP("count above leaves");
-	now = sfx_count_tree(r->index, r->order, s->before, run, &r->cur.pos, &r->hi.pos, &exact);
+	now = sfx_count_tree(r->index, r->order, s->before, run, &r->win.cur.pos, &r->range.hi.pos, &exact);
 	if (!exact)
 		return false;
 	sfx_visibility_add_visible(s->v, now);
@@ -355,13 +355,13 @@ count_leaves(Stages *s, const SfxRun *run)
 	Size		worth_a_look = sfx_visibility_map_bytes(s->v) / LEAF_MAP_BYTES + 1;
 	bool		all_visible = false;
 
-	r->cur = r->lo;
+	r->win.cur = r->range.lo;
 	for (Size leaves = 1; s->taker || !all_visible || leaves <= worth_a_look + PAGE_LEAVES; leaves++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!count_leaf(s, run, all_visible))
 			return false;
-		if (r->final)
+		if (r->win.final)
 			return true;
 		cur_from_stop(r);
 		if (leaves == worth_a_look)
@@ -394,7 +394,7 @@ has_filters(const SfxReader *r)
 	SfxFilterSpec spec;
 
 	sfx_opt_filter(r->index, &spec);
-	return r->ask && spec.kind != SFX_FILTER_NONE;
+	return r->filter.ask && spec.kind != SFX_FILTER_NONE;
 }
 
 bool
@@ -404,21 +404,21 @@ sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 	SfxMeta		after;
 	Stages		s = {.r = r,.before = &before,.v = v,.taker = taker};
 
-	Assert(r->anchor == ANCHOR_RANGE && !r->active);
+	Assert(r->range.anchor == ANCHOR_RANGE && !r->win.active);
 	/* a lookup is shorter in the ordinary way */
-	if (r->point || has_filters(r))
+	if (r->range.point || has_filters(r))
 		return false;
-	r->dir = ForwardScanDirection;
-	r->copied = false;
+	r->range.dir = ForwardScanDirection;
+	r->kept.valid = false;
 	sfx_reader_meta(r, &before);
 	s.state = sfx_state_take(&before);
 	if (s.state.moving || (taker && SfxMetaMain(&before)->cut > 0) || !count_stages(&s))
 		return false;
-	sfx_meta_reread(r->index, &after, &r->metabuf);
-	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
+	sfx_meta_reread(r->index, &after, &r->gate.metabuf);
+	SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
 	if (!nothing_moved(&s.state, &after))
 		return false;
-	r->anchor = ANCHOR_END;
+	r->range.anchor = ANCHOR_END;
 	pgstat_count_index_tuples(r->index, s.n);
 	return true;
 }
@@ -428,9 +428,9 @@ sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 bool
 sfx_reader_at_leaf_end(SfxReader *r)
 {
-	const Share *s = &r->main;
+	const LeafCursor *s = &r->main;
 
-	if (!r->active || r->final || !s->tidless || !forward(r) || r->stretch.at != r->stretch.end)
+	if (!r->win.active || r->win.final || !s->tidless || !forward(r) || r->stretch.at != r->stretch.end)
 		return false;
 	close_stretch(r);
 	return s->at >= s->block->nent && !sfx_block_left(s->block) &&
@@ -440,19 +440,19 @@ sfx_reader_at_leaf_end(SfxReader *r)
 int
 sfx_reader_count_blocks(SfxReader *r, const SfxPos *end)
 {
-	Share	   *s = &r->main;
+	LeafCursor	   *s = &r->main;
 	int			to;
 	int			n;
 
-	if (!r->active || !s->tidless || !s->have_page || !forward(r) ||
+	if (!r->win.active || !s->tidless || !s->have_page || !forward(r) ||
 		r->stretch.at != r->stretch.end)
 		return 0;
 	close_stretch(r);
 	if (s->at < s->block->nent || sfx_block_left(s->block))
 		return 0;
-	if (!s->whole && !r->stop.inf && sfx_order_cmp_pos(r->order, &r->stop.pos, end) < 0 &&
+	if (!s->whole && !r->win.stop.inf && sfx_order_cmp_pos(r->order, &r->win.stop.pos, end) < 0 &&
 		!SFX_MUTANT("blocks beyond the range"))
-		end = &r->stop.pos;
+		end = &r->win.stop.pos;
 	to = sfx_leaf_find_block(&s->leaf, end);
 	n = to < 0 ? to : sfx_leaf_count_blocks(&s->leaf, s->blockno + 1, to);
 	if (n < 0)
@@ -479,20 +479,20 @@ sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n)
 	SfxState	state;
 	bool		exact;
 
-	Assert(r->active && !r->final && r->main.tidless && r->stretched == NULL && forward(r));
-	if (!r->hi.inf && sfx_order_cmp_pos(r->order, &r->hi.pos, end) < 0)
-		hi = &r->hi.pos;
-	if (sfx_order_cmp_pos(r->order, &r->stop.pos, hi) >= 0)
+	Assert(r->win.active && !r->win.final && r->main.tidless && r->stretched == NULL && forward(r));
+	if (!r->range.hi.inf && sfx_order_cmp_pos(r->order, &r->range.hi.pos, end) < 0)
+		hi = &r->range.hi.pos;
+	if (sfx_order_cmp_pos(r->order, &r->win.stop.pos, hi) >= 0)
 		return false;
 	/* (no TID is looked at, so whatever gate is held will do) */
-	sfx_meta_reread(r->index, &before, &r->metabuf);
+	sfx_meta_reread(r->index, &before, &r->gate.metabuf);
 	if (!main_has_all(r, &before))
 		return false;
 	SFX_STOP("group counted on");
-	*n = sfx_count_tree(r->index, r->order, &before, SfxMetaMain(&before), &r->stop.pos, hi,
+	*n = sfx_count_tree(r->index, r->order, &before, SfxMetaMain(&before), &r->win.stop.pos, hi,
 						&exact);
-	sfx_meta_reread(r->index, &after, &r->metabuf);
-	SfxTestForOldSnapshot(r->snapshot, r->index, BufferGetPage(r->metabuf));
+	sfx_meta_reread(r->index, &after, &r->gate.metabuf);
+	SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
 	state = sfx_state_take(&before);
 	return exact && nothing_moved(&state, &after);
 }
@@ -500,7 +500,7 @@ sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n)
 bool
 sfx_reader_count(SfxReader *r, SfxVisibility *v)
 {
-	Assert(r->tids_only);
+	Assert(r->want.tids_only);
 	if (sfx_reader_feed(r, v, NULL))
 		return true;
 	sfx_visibility_forget(v);

@@ -28,23 +28,23 @@ StaticAssertDecl((CUT_PART_KEYS + FRONT_GROUP - 1) * SFX_MAX_ENTRY <= SFX_BLOCK_
 static SfxRecovery *
 recovery(SfxReader *r)
 {
-	if (r->recovery == NULL)
+	if (r->cut.recovery == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(r->cxt);
 
-		r->recovery = sfx_recovery_begin(r->index, NULL);
+		r->cut.recovery = sfx_recovery_begin(r->index, NULL);
 		MemoryContextSwitchTo(old);
 	}
-	Assert((r->gate && BufferIsValid(r->gatebuf)) || SFX_MUTANT("keys without a gate"));
-	return r->recovery;
+	Assert((r->gate.wanted && BufferIsValid(r->gate.buf)) || SFX_MUTANT("keys without a gate"));
+	return r->cut.recovery;
 }
 
 void
 sfx_reader_end_recovery(SfxReader *r)
 {
-	if (r->recovery)
-		sfx_recovery_end(r->recovery, SFX_COUNT_READ);
-	r->recovery = NULL;
+	if (r->cut.recovery)
+		sfx_recovery_end(r->cut.recovery, SFX_COUNT_READ);
+	r->cut.recovery = NULL;
 }
 
 /* ---- bounds ---- */
@@ -70,13 +70,13 @@ point_is_undecided(SfxReader *r, bool others)
 	SfxEntry	stored;
 
 	/* (a fence may stand between the range's ends, among the TIDs of a key that is whole) */
-	if (!r->rechecks || !r->point || others || r->cur.pos.len != r->lo.pos.len ||
-		r->stop.pos.len != r->lo.pos.len || !is_undecided(r, &r->lo.pos))
+	if (!r->want.rechecks || !r->range.point || others || r->win.cur.pos.len != r->range.lo.pos.len ||
+		r->win.stop.pos.len != r->range.lo.pos.len || !is_undecided(r, &r->range.lo.pos))
 		return false;
 	sfx_block_entry(r->main.block, 0, &stored);
-	memcpy(r->cut_bytes[0], stored.key, stored.keylen);
-	r->cut_cur = (SfxPos) {r->cut_bytes[0], stored.keylen, r->cur.pos.tid};
-	r->cut_stop = (SfxPos) {r->cut_bytes[0], stored.keylen, r->stop.pos.tid};
+	memcpy(r->cut.bytes[0], stored.key, stored.keylen);
+	r->cut.cur = (SfxPos) {r->cut.bytes[0], stored.keylen, r->win.cur.pos.tid};
+	r->cut.stop = (SfxPos) {r->cut.bytes[0], stored.keylen, r->win.stop.pos.tid};
 	return true;
 }
 
@@ -98,35 +98,35 @@ compare_whole(SfxReader *r, const SfxPos *pos, int *c)
 void
 sfx_reader_cut_bounds(SfxReader *r, bool others)
 {
-	const SfxPos *cur = &r->cur.pos;
-	const SfxPos *stop = &r->stop.pos;
+	const SfxPos *cur = &r->win.cur.pos;
+	const SfxPos *stop = &r->win.stop.pos;
 	bool		known = false;
 	int			c = 0;
 
-	r->whole_tid = 0;			/* TIDs may be in other hands since the last step */
-	r->recover_all = !r->candidates || (others && r->nruns > 0);
-	r->recover_some = others;
-	r->recheck = point_is_undecided(r, others);
-	if (r->recheck)
+	r->cut.whole_tid = 0;			/* TIDs may be in other hands since the last step */
+	r->cut.all = !r->want.candidates || (others && r->nruns > 0);
+	r->cut.some = others;
+	r->cut.recheck = point_is_undecided(r, others);
+	if (r->cut.recheck)
 		return;
-	r->cut_cur = *cur;
-	r->cut_stop = *stop;
-	if (!r->cur.inf && is_undecided(r, cur))
+	r->cut.cur = *cur;
+	r->cut.stop = *stop;
+	if (!r->win.cur.inf && is_undecided(r, cur))
 	{
 		known = compare_whole(r, cur, &c);
-		r->cut_cur = sfx_recover_bound(r->main.block, cur, c, r->cut_bytes[0]);
+		r->cut.cur = sfx_recover_bound(r->main.block, cur, c, r->cut.bytes[0]);
 	}
-	if (r->main.whole || r->stop.inf || !is_undecided(r, stop))
+	if (r->main.whole || r->win.stop.inf || !is_undecided(r, stop))
 		return;
 	if (!known || sfx_cmp_bytes(cur->key, cur->len, stop->key, stop->len) != 0)
 		(void) compare_whole(r, stop, &c);
-	r->cut_stop = sfx_recover_bound(r->main.block, stop, c, r->cut_bytes[1]);
+	r->cut.stop = sfx_recover_bound(r->main.block, stop, c, r->cut.bytes[1]);
 }
 
 int
 sfx_reader_cut_part(const SfxReader *r)
 {
-	return r->recover_all || r->recover_some ? CUT_PART_KEYS : 0;
+	return r->cut.all || r->cut.some ? CUT_PART_KEYS : 0;
 }
 
 /* ---- keys of a decoded block ---- */
@@ -139,10 +139,10 @@ is_beside_others(const SfxReader *r, const SfxEntry *stored, unsigned loose)
 		loose = 0;
 	if (SFX_MUTANT("stages beside cut keys"))
 		return false;
-	for (int i = 0; i < r->nbatches; i++)
-		for (int j = r->batch[i]->at; j < r->batch[i]->n; j++)
+	for (int i = 0; i < r->delta.nbatches; i++)
+		for (int j = r->delta.batch[i]->at; j < r->delta.batch[i]->n; j++)
 		{
-			const SfxEntry *e = &r->batch[i]->entry[j];
+			const SfxEntry *e = &r->delta.batch[i]->entry[j];
 
 			if (sfx_leaves_open(stored->key, stored->keylen, loose, e->key, e->keylen))
 				return true;
@@ -154,9 +154,9 @@ is_beside_others(const SfxReader *r, const SfxEntry *stored, unsigned loose)
 static uint8 *
 whole_keys(SfxReader *r)
 {
-	if (r->whole_keys == NULL)
-		r->whole_keys = MemoryContextAlloc(r->cxt, SFX_BLOCK_RAW + 2 * SFX_MAX_ENTRY);
-	return r->whole_keys;
+	if (r->cut.whole_keys == NULL)
+		r->cut.whole_keys = MemoryContextAlloc(r->cxt, SFX_BLOCK_RAW + 2 * SFX_MAX_ENTRY);
+	return r->cut.whole_keys;
 }
 
 /* The block has these keys from now on, and the n entries that were moved to its front. */
@@ -190,10 +190,10 @@ sfx_reader_recover_keys(SfxReader *r)
 	int			nkeys = 0;
 	int			n = 0;
 
-	if (block->nent == 0 || (!r->recover_all && !r->recover_some))
+	if (block->nent == 0 || (!r->cut.all && !r->cut.some))
 		return;
 	keys = whole_keys(r);
-	r->whole_tid = 0;
+	r->cut.whole_tid = 0;
 	off[0] = 0;
 	for (int i = 0; i < block->nent;)
 	{
@@ -203,9 +203,9 @@ sfx_reader_recover_keys(SfxReader *r)
 
 		sfx_block_entry(block, i, &e);
 		loose[nkeys] = sfx_block_loose(block, i);
-		if (r->recover_all || is_beside_others(r, &e, loose[nkeys]))
+		if (r->cut.all || is_beside_others(r, &e, loose[nkeys]))
 		{
-			if (r->recover_all)
+			if (r->cut.all)
 				sfx_recovery_ahead(recovery(r), block, i);
 			len = sfx_recover_key(recovery(r), r->main.leafblk, block, i, end, keys + at);
 			loose[nkeys] = 0;
@@ -226,8 +226,8 @@ sfx_reader_recover_keys(SfxReader *r)
 		i = end;
 	}
 	set_keys(block, keys, off, loose, nkeys, n, cut_off);
-	if (r->recovery)
-		sfx_recovery_rest(r->recovery);
+	if (r->cut.recovery)
+		sfx_recovery_rest(r->cut.recovery);
 }
 
 void
@@ -236,28 +236,28 @@ sfx_reader_whole_key(SfxReader *r, int i, SfxEntry *e)
 	const SfxBlock *block = r->main.block;
 	int			from = i;
 
-	if (r->recover_all || SFX_MUTANT("cut keys outlive a page"))
+	if (r->cut.all || SFX_MUTANT("cut keys outlive a page"))
 		return;
 	/* whoever returns there looks for the key that was asked for */
-	if (r->recheck)
+	if (r->cut.recheck)
 	{
-		e->key = r->lo.pos.key;
-		e->keylen = r->lo.pos.len;
+		e->key = r->range.lo.pos.key;
+		e->keylen = r->range.lo.pos.len;
 		return;
 	}
 	while (from > 0 && sfx_block_keyno(block, from - 1) == sfx_block_keyno(block, i))
 		from--;
 	/* of a list of dead entries all rows are visited: once, not for each entry */
-	if (r->whole_tid != block->tid[from])
+	if (r->cut.whole_tid != block->tid[from])
 	{
-		r->whole_len = sfx_recover_key(recovery(r), r->main.leafblk, block, from,
+		r->cut.whole_len = sfx_recover_key(recovery(r), r->main.leafblk, block, from,
 									   sfx_block_end_of_key(block, i), whole_keys(r));
-		sfx_recovery_rest(r->recovery);
-		r->whole_tid = block->tid[from];
+		sfx_recovery_rest(r->cut.recovery);
+		r->cut.whole_tid = block->tid[from];
 	}
 	/* whoever goes on from an entry that is dead to everybody meets none of its key that is not */
-	if (r->whole_len < 0)
+	if (r->cut.whole_len < 0)
 		return;
-	e->key = r->whole_keys;
-	e->keylen = r->whole_len;
+	e->key = r->cut.whole_keys;
+	e->keylen = r->cut.whole_len;
 }

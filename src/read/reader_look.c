@@ -17,7 +17,7 @@ StaticAssertDecl(READER_LASTING <= SFX_VISIBILITY_ROWS, "a batch's rows are look
 void
 sfx_reader_look_ahead(SfxReader *r, SfxVisibility *v)
 {
-	r->looker = v;
+	r->delta.looker = v;
 }
 
 /* Which of a batch's entries does the map not vouch for?  Their numbers, and how many. */
@@ -34,7 +34,7 @@ find_hidden(SfxReader *r, const Batch *b, int *number)
 
 		for (int i = 0; i < n; i++)
 			tid[i] = b->entry[from + i].tid;
-		n = sfx_visibility_hidden(r->looker, tid, n, hidden);
+		n = sfx_visibility_hidden(r->delta.looker, tid, n, hidden);
 		for (int h = 0; h < n; h++)
 			number[found++] = from + hidden[h];
 	}
@@ -74,7 +74,7 @@ look_at_batch(SfxReader *r, Batch *b)
 
 	for (int i = 0; i < n; i++)
 		tid[i] = b->entry[number[i]].tid;
-	sfx_visibility_look(r->looker, tid, n, seen);
+	sfx_visibility_look(r->delta.looker, tid, n, seen);
 	if (!SFX_MUTANT("rows of batches unseen"))
 		keep_seen(b, number, seen, n);
 	pfree(number);
@@ -85,14 +85,14 @@ look_at_batch(SfxReader *r, Batch *b)
 void
 sfx_reader_look_at_batches(SfxReader *r)
 {
-	Assert(forward(r) && (!r->gate || BufferIsValid(r->gatebuf)));
+	Assert(forward(r) && (!r->gate.wanted || BufferIsValid(r->gate.buf)));
 	SFX_STOP("rows of batches");
-	for (int i = 0; i < r->nbatches; i++)
+	for (int i = 0; i < r->delta.nbatches; i++)
 	{
-		if (r->batch[i]->n > 0)
-			look_at_batch(r, r->batch[i]);
-		r->batch[i]->all = r->batch[i]->n;
+		if (r->delta.batch[i]->n > 0)
+			look_at_batch(r, r->delta.batch[i]);
+		r->delta.batch[i]->all = r->delta.batch[i]->n;
 	}
-	r->lasting = true;
+	r->delta.lasting = true;
 	SFX_STOP("batches last");
 }

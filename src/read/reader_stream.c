@@ -27,14 +27,14 @@ cmp_entries(const SfxReader *r, const SfxEntry *a, const SfxEntry *b)
 static inline void
 ask_for_right(SfxReader *r)
 {
-	if (BlockNumberIsValid(r->right))
-		(void) sfx_prefetch_page(r->index, r->right);
-	r->right = InvalidBlockNumber;
+	if (BlockNumberIsValid(r->ahead.right))
+		(void) sfx_prefetch_page(r->index, r->ahead.right);
+	r->ahead.right = InvalidBlockNumber;
 }
 
 /* The leaf's next entry of this step; decodes the next block, or more of this one, where needed. */
 static bool
-leaf_peek(SfxReader *r, Share *s, SfxEntry *e)
+leaf_peek(SfxReader *r, LeafCursor *s, SfxEntry *e)
 {
 	while (s->at < 0 || s->at >= s->block->nent)
 	{
@@ -62,7 +62,7 @@ leaf_peek(SfxReader *r, Share *s, SfxEntry *e)
 }
 
 static inline void
-leaf_advance(SfxReader *r, Share *s)
+leaf_advance(SfxReader *r, LeafCursor *s)
 {
 	s->at += forward(r) ? 1 : -1;
 }
@@ -76,7 +76,7 @@ comes_before(const SfxReader *r, const SfxEntry *a, const SfxEntry *b)
 }
 
 static void
-skip_if_equal(SfxReader *r, Share *s, const SfxEntry *e)
+skip_if_equal(SfxReader *r, LeafCursor *s, const SfxEntry *e)
 {
 	SfxEntry	l;
 
@@ -92,21 +92,21 @@ skip_if_equal(SfxReader *r, Share *s, const SfxEntry *e)
 static int
 rank_in_main(SfxReader *r, const SfxEntry *e, bool *equal)
 {
-	Share	   *s = &r->main;
+	LeafCursor	   *s = &r->main;
 
-	if (r->ranked_key != e->key || r->ranked_tid != e->tid || r->ranked_block != s->blockno)
+	if (r->ranked.key != e->key || r->ranked.tid != e->tid || r->ranked.block != s->blockno)
 	{
 		SfxPos		pos = {e->key, e->keylen, e->tid};
 
-		r->rank = sfx_leaf_rank(&s->leaf, s->blockno, &pos, &r->rank_equal);
-		if (r->rank < 0)
+		r->ranked.rank = sfx_leaf_rank(&s->leaf, s->blockno, &pos, &r->ranked.equal);
+		if (r->ranked.rank < 0)
 			sfx_corrupt(r->index, s->leafblk, "leaf block");
-		r->ranked_key = e->key;
-		r->ranked_tid = e->tid;
-		r->ranked_block = s->blockno;
+		r->ranked.key = e->key;
+		r->ranked.tid = e->tid;
+		r->ranked.block = s->blockno;
 	}
-	*equal = r->rank_equal && !SFX_MUTANT("twice in two stages");
-	return r->rank - s->block->first;
+	*equal = r->ranked.equal && !SFX_MUTANT("twice in two stages");
+	return r->ranked.rank - s->block->first;
 }
 
 /*
@@ -128,11 +128,11 @@ main_comes_first(SfxReader *r, const SfxEntry *e, bool *same)
  * at their ends.  What is main's may lack its key, if no other stream stands on the same.
  */
 static bool
-first_of_all(SfxReader *r, const Share *but, SfxEntry *e, Share **share, const SfxEntry **batch)
+first_of_all(SfxReader *r, const LeafCursor *but, SfxEntry *e, LeafCursor **share, const SfxEntry **batch)
 {
 	bool		have = but != &r->main && leaf_peek(r, &r->main, e);
 
-	if (unlikely(have && r->main.block->keyless) && (r->nbatches > 0 || r->nruns > 0))
+	if (unlikely(have && r->main.block->keyless) && (r->delta.nbatches > 0 || r->nruns > 0))
 	{
 		SfxEntry	main = *e;
 		bool		same = false;
@@ -160,9 +160,9 @@ first_of_all(SfxReader *r, const Share *but, SfxEntry *e, Share **share, const S
 			have = true;
 		}
 	}
-	for (int i = 0; i < r->nbatches; i++)
+	for (int i = 0; i < r->delta.nbatches; i++)
 	{
-		const Batch *b = r->batch[i];
+		const Batch *b = r->delta.batch[i];
 
 		if (b->at < b->n && (!have || comes_before(r, &b->entry[b->at], e)))
 		{
@@ -180,7 +180,7 @@ first_of_all(SfxReader *r, const Share *but, SfxEntry *e, Share **share, const S
  * grows with what there is to merge with them.
  */
 static int
-count_before(const SfxReader *r, const Share *s, int n, const SfxEntry *limit)
+count_before(const SfxReader *r, const LeafCursor *s, int n, const SfxEntry *limit)
 {
 	const SfxBlock *block = s->block;
 	int			step = r->stretch.step;
@@ -228,14 +228,14 @@ count_before_keyless(SfxReader *r, int n, const SfxEntry *limit)
 
 /* An entry of share s was returned: those that follow it directly can be taken the short way. */
 static void
-open_stretch(SfxReader *r, Share *s)
+open_stretch(SfxReader *r, LeafCursor *s)
 {
 	int			n = r->stretch.step > 0 ? s->block->nent - s->at : s->at + 1;
 
-	if (r->nbatches > 0 || r->nruns > 0)
+	if (r->delta.nbatches > 0 || r->nruns > 0)
 	{
 		SfxEntry	limit;
-		Share	   *share;
+		LeafCursor	   *share;
 		const SfxEntry *batch;
 
 		/* nothing tells how many of another stage come before an entry without a key */
@@ -256,11 +256,11 @@ open_stretch(SfxReader *r, Share *s)
  * the same (key, TID).
  */
 static void
-step_over(SfxReader *r, const SfxEntry *e, Share *share, const SfxEntry *batch)
+step_over(SfxReader *r, const SfxEntry *e, LeafCursor *share, const SfxEntry *batch)
 {
-	for (int i = 0; i < r->nbatches; i++)
+	for (int i = 0; i < r->delta.nbatches; i++)
 	{
-		Batch	   *b = r->batch[i];
+		Batch	   *b = r->delta.batch[i];
 
 		if (b->at < b->n && cmp_entries(r, &b->entry[b->at], e) == 0)
 			b->at++;
@@ -272,7 +272,7 @@ step_over(SfxReader *r, const SfxEntry *e, Share *share, const SfxEntry *batch)
 			skip_if_equal(r, r->run[i], e);
 	/* (of the same two, a main without keys has come first) */
 	if ((batch || &r->main != share) && !r->main.keyless &&
-		!(r->lasting && SFX_MUTANT("twice in a block")))
+		!(r->delta.lasting && SFX_MUTANT("twice in a block")))
 		skip_if_equal(r, &r->main, e);
 }
 
@@ -280,19 +280,19 @@ bool
 sfx_reader_union_next(SfxReader *r, SfxEntry *e)
 {
 	close_stretch(r);
-	if (!first_of_all(r, NULL, e, &r->last_share, &r->last_batch))
+	if (!first_of_all(r, NULL, e, &r->last.leaf, &r->last.batch))
 		return false;
-	r->last_at = r->last_share->at;
-	if (r->last_batch == NULL && e->keylen == 0)
+	r->last.at = r->last.leaf->at;
+	if (r->last.batch == NULL && e->keylen == 0)
 	{
 		/* without its key: nobody else stands on it */
-		leaf_advance(r, r->last_share);
-		open_stretch(r, r->last_share);
+		leaf_advance(r, r->last.leaf);
+		open_stretch(r, r->last.leaf);
 		return true;
 	}
-	step_over(r, e, r->last_share, r->last_batch);
-	if (r->last_batch == NULL)
-		open_stretch(r, r->last_share);
+	step_over(r, e, r->last.leaf, r->last.batch);
+	if (r->last.batch == NULL)
+		open_stretch(r, r->last.leaf);
 	return true;
 }
 
@@ -300,7 +300,7 @@ sfx_reader_union_next(SfxReader *r, SfxEntry *e)
 static void
 need_key(SfxReader *r)
 {
-	Share	   *s = r->stretched ? r->stretched : r->last_share;
+	LeafCursor	   *s = r->stretched ? r->stretched : r->last.leaf;
 
 	if (unlikely(s->block->keyless) && sfx_leaf_add_keys(&s->leaf, s->blockno, s->block) < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
@@ -308,47 +308,47 @@ need_key(SfxReader *r)
 
 /* Entry i of the share's block, with its whole key. */
 static void
-leaf_entry(SfxReader *r, Share *s, int i, SfxEntry *e)
+leaf_entry(SfxReader *r, LeafCursor *s, int i, SfxEntry *e)
 {
 	sfx_block_entry(s->block, i, e);
-	if (unlikely(s->leaf.cut && s == &r->main && r->candidates))
+	if (unlikely(s->leaf.cut && s == &r->main && r->want.candidates))
 		sfx_reader_whole_key(r, i, e);
 }
 
 bool
 sfx_reader_last_tidless(const SfxReader *r)
 {
-	Assert(r->anchor == ANCHOR_ENTRY);
-	return r->last_batch == NULL && r->last_share->block->tidless;
+	Assert(r->range.anchor == ANCHOR_ENTRY);
+	return r->last.batch == NULL && r->last.leaf->block->tidless;
 }
 
 /* The entry last returned. */
 void
 sfx_reader_last(SfxReader *r, SfxEntry *e)
 {
-	Assert(r->anchor == ANCHOR_ENTRY);
-	if (r->stretched || r->last_batch == NULL)
+	Assert(r->range.anchor == ANCHOR_ENTRY);
+	if (r->stretched || r->last.batch == NULL)
 		need_key(r);
 	if (r->stretched)
 		leaf_entry(r, r->stretched, r->stretch.at - r->stretch.step, e);
-	else if (r->last_batch)
-		*e = *r->last_batch;
+	else if (r->last.batch)
+		*e = *r->last.batch;
 	else
-		leaf_entry(r, r->last_share, r->last_at, e);
+		leaf_entry(r, r->last.leaf, r->last.at, e);
 }
 
 bool
 sfx_reader_recheck(const SfxReader *r)
 {
-	Assert(r->anchor == ANCHOR_ENTRY);
-	return r->last_batch == NULL && r->last_share == &r->main && r->main.leaf.cut && r->recheck;
+	Assert(r->range.anchor == ANCHOR_ENTRY);
+	return r->last.batch == NULL && r->last.leaf == &r->main && r->main.leaf.cut && r->cut.recheck;
 }
 
 bool
 sfx_reader_last_known(const SfxReader *r)
 {
-	Assert(r->anchor == ANCHOR_ENTRY);
-	return r->lasting && r->last_batch != NULL;
+	Assert(r->range.anchor == ANCHOR_ENTRY);
+	return r->delta.lasting && r->last.batch != NULL;
 }
 
 /* ---- entries of all stages as one block ---- */
@@ -535,7 +535,7 @@ add_entry(SfxBlock *b, const SfxEntry *e, bool known_one, bool *known, uint8 *pa
 static int
 main_before(SfxReader *r, bool others, const SfxEntry *other)
 {
-	Share	   *s = &r->main;
+	LeafCursor	   *s = &r->main;
 	SfxEntry	e;
 
 	if (!leaf_peek(r, s, &e))
@@ -550,25 +550,25 @@ stand_behind(SfxReader *r, const SfxBlock *b)
 	SfxEntry	last;
 
 	sfx_block_entry(b, b->nent - 1, &last);
-	bound_set(&r->anchor_pos, r->anchor_bytes, last.key, last.keylen, last.tid);
-	r->anchor = ANCHOR_POS;
-	r->anchor_inclusive = false;
+	bound_set(&r->range.anchor_pos, r->range.anchor_bytes, last.key, last.keylen, last.tid);
+	r->range.anchor = ANCHOR_POS;
+	r->range.anchor_inclusive = false;
 }
 
 int
 sfx_reader_merged(SfxReader *r, SfxBlock *block, bool *known, uint8 *payload)
 {
-	Share	   *s = &r->main;
+	LeafCursor	   *s = &r->main;
 
-	if (!r->active || !r->lasting || s->tidless)
+	if (!r->win.active || !r->delta.lasting || s->tidless)
 		return 0;
-	Assert(forward(r) && !s->keyless && !r->tids_only);
+	Assert(forward(r) && !s->keyless && !r->want.tids_only);
 	close_stretch(r);
 	empty_block(block, payload);
 	while (has_room(block))
 	{
 		SfxEntry	other;
-		Share	   *share;
+		LeafCursor	   *share;
 		const SfxEntry *batch;
 		bool		others = first_of_all(r, s, &other, &share, &batch);
 		int			n = main_before(r, others, &other);

@@ -56,30 +56,30 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->members = NULL;
 	so->reader = NULL;
 	so->gate = false;
-	so->serializable = so->turned = false;
-	so->dir = ForwardScanDirection;
-	so->lock = (SfxKeyLock) {0};
+	so->locks.wanted = so->locks.turned = false;
+	so->locks.dir = ForwardScanDirection;
+	so->locks.lock = (SfxKeyLock) {0};
 	so->started = false;
 	so->empty = false;
 	so->heap_end = 0;
 	so->max_offset = 0;
-	so->single = so->merged = NULL;
-	so->known = NULL;
+	so->blocks.single = so->blocks.merged = NULL;
+	so->blocks.known = NULL;
 	so->on_entry = so->on_mark = so->swift = false;
-	so->unread = so->form = so->rows = false;
-	so->map = NULL;
-	so->asked = so->expected = 0;
-	so->values = NULL;
+	so->rows.unread = so->rows.form = so->rows.set_up = false;
+	so->rows.map = NULL;
+	so->rows.asked = so->rows.expected = 0;
+	so->rows.values = NULL;
 	so->rows_ahead.taken = 0;
 	so->rows_ahead.stretch = &sfx_no_rows;
 	so->mark = NULL;
-	so->nth = 0;
-	so->look_at = 0;
-	so->pages.heap = NULL;
-	so->looks_soon = false;
-	so->scouts = false;
-	so->scout = NULL;
-	so->patience = 0;
+	so->ahead.nth = 0;
+	so->ahead.look_at = 0;
+	so->ahead.pages.heap = NULL;
+	so->ahead.looks_soon = false;
+	so->ahead.scouts = false;
+	so->ahead.scout = NULL;
+	so->ahead.patience = 0;
 	so->order = sfx_order_create(index, &so->kd, false);
 	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
 
@@ -116,13 +116,13 @@ sfx_scan_leave_range(IndexScanDesc scan, SfxScan *so)
 	SfxEntry	last;
 	bool		whole;
 
-	if (likely(so->lock.serial == 0))
+	if (likely(so->locks.lock.serial == 0))
 		return;
-	whole = !so->on_entry || (so->turned && !SFX_MUTANT("read straight on"));
+	whole = !so->on_entry || (so->locks.turned && !SFX_MUTANT("read straight on"));
 	if (!whole)
 		sfx_reader_last(so->reader, &last);
-	sfx_predicate_close(scan->indexRelation, so->order, &so->lock, whole ? NULL : &last,
-						ScanDirectionIsBackward(so->dir));
+	sfx_predicate_close(scan->indexRelation, so->order, &so->locks.lock, whole ? NULL : &last,
+						ScanDirectionIsBackward(so->locks.dir));
 }
 
 void
@@ -144,9 +144,9 @@ static void
 restart_scout(SfxScan *so)
 {
 	sfx_scan_count_stretch(so);
-	sfx_ahead_forget(&so->pages, so->nth);
-	sfx_scout_rest(so->scout);
-	so->scout->stale = true;
+	sfx_ahead_forget(&so->ahead.pages, so->ahead.nth);
+	sfx_scout_rest(so->ahead.scout);
+	so->ahead.scout->stale = true;
 }
 
 void
@@ -161,12 +161,12 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 	}
 	sfx_scan_leave_range(scan, so);
 	sfx_scan_forget_rows(scan, so);
-	if (unlikely(so->scout != NULL))
+	if (unlikely(so->ahead.scout != NULL))
 		restart_scout(so);
 	if (so->reader && so->started)
 		sfx_reader_rewind(so->reader);
-	so->started = so->looked = false;
-	so->handed = 0;
+	so->started = so->blocks.looked = false;
+	so->blocks.handed = 0;
 	so->heap_end = 0;
 	/* a bitmap has no room for more, whatever its table is */
 	so->max_offset = scan->heapRelation ? sfx_max_offset(scan->heapRelation) : SFX_MAX_HEAP_OFFSET;
@@ -179,17 +179,17 @@ sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int no
 static void
 end_scout(IndexScanDesc scan, SfxScan *so)
 {
-	SfxScout   *s = so->scout;
+	SfxScout   *s = so->ahead.scout;
 
 	sfx_scan_count_stretch(so);
-	sfx_ahead_forget(&so->pages, so->nth);
-	sfx_count_ahead(scan->indexRelation, &so->pages);
+	sfx_ahead_forget(&so->ahead.pages, so->ahead.nth);
+	sfx_count_ahead(scan->indexRelation, &so->ahead.pages);
 	if (BufferIsValid(s->map))
 		ReleaseBuffer(s->map);
 	sfx_endscan(s->scan);
 	IndexScanEnd(s->scan);
 	pfree(s);
-	so->scout = NULL;
+	so->ahead.scout = NULL;
 }
 
 void
@@ -197,7 +197,7 @@ sfx_endscan(IndexScanDesc scan)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
-	if (so->scout)
+	if (so->ahead.scout)
 		end_scout(scan, so);
 	sfx_scan_leave_range(scan, so);
 	sfx_scan_forget_rows(scan, so);
@@ -210,21 +210,21 @@ sfx_endscan(IndexScanDesc scan)
 		pfree(so->mark->wheels);
 		pfree(so->mark);
 	}
-	if (so->map)
-		sfx_visibility_end(so->map);
-	if (so->values)
-		sfx_rows_of_block_end(so->values);
+	if (so->rows.map)
+		sfx_visibility_end(so->rows.map);
+	if (so->rows.values)
+		sfx_rows_of_block_end(so->rows.values);
 	sfx_order_end(so->order);
 	if (so->members)
 		pfree(so->members);
 	if (so->longs)
 		MemoryContextDelete(so->longs);
-	if (so->single)
-		pfree(so->single);
-	if (so->merged)
+	if (so->blocks.single)
+		pfree(so->blocks.single);
+	if (so->blocks.merged)
 	{
-		pfree(so->merged);
-		pfree(so->known);
+		pfree(so->blocks.merged);
+		pfree(so->blocks.known);
 	}
 	sfx_spare_put(SFX_SPARE_SCAN, so);
 	scan->opaque = NULL;
@@ -240,15 +240,15 @@ sfx_scan_seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool fir
 	SfxPos		hi;
 
 	sfx_scankeys_bounds(&so->keys, &lo, &hi);
-	if (unlikely(so->serializable) && !SFX_MUTANT("lock behind the read"))
+	if (unlikely(so->locks.wanted) && !SFX_MUTANT("lock behind the read"))
 	{
 		/* of a parallel scan's range others read the rest */
 		bool		shrinks = !scan->parallel_scan && !so->keys.one_key;
 
 		sfx_predicate_read(scan->indexRelation, so->order, scan->xs_snapshot, &lo, &hi,
-						   shrinks ? &so->lock : NULL);
-		so->dir = dir;
-		so->turned = false;
+						   shrinks ? &so->locks.lock : NULL);
+		so->locks.dir = dir;
+		so->locks.turned = false;
 	}
 	if (first)
 		sfx_reader_seek(so->reader, &lo, &hi);
@@ -278,11 +278,11 @@ has_ranges(IndexScanDesc scan, const SfxScan *so)
 static void
 take_candidates(IndexScanDesc scan, SfxScan *so)
 {
-	bool		will_do = !so->form && !sfx_scan_has_filters(so) && so->mark == NULL &&
-	!so->serializable &&
-	(so->scouts || (scan->xs_snapshot && IsMVCCSnapshot(scan->xs_snapshot)));
+	bool		will_do = !so->rows.form && !sfx_scan_has_filters(so) && so->mark == NULL &&
+	!so->locks.wanted &&
+	(so->ahead.scouts || (scan->xs_snapshot && IsMVCCSnapshot(scan->xs_snapshot)));
 
-	sfx_reader_candidates(so->reader, will_do, so->scouts ||
+	sfx_reader_candidates(so->reader, will_do, so->ahead.scouts ||
 						  (!scan->xs_want_itup && SfxScanRechecks(scan) && !has_ranges(scan, so)));
 }
 
@@ -291,7 +291,7 @@ static bool
 passes_dead(IndexScanDesc scan, const SfxScan *so)
 {
 	return scan->ignore_killed_tuples && scan->heapRelation && scan->parallel_scan == NULL &&
-		so->order == NULL && !so->serializable && !so->gate && !so->scouts;
+		so->order == NULL && !so->locks.wanted && !so->gate && !so->ahead.scouts;
 }
 
 /* Is this CLUSTER, which writes what we give it in place of the table? */
@@ -309,9 +309,9 @@ copies_table(IndexScanDesc scan)
 static void
 look_later(IndexScanDesc scan, SfxScan *so)
 {
-	so->looks_soon = !scan->xs_want_itup && so->look_at < so->nth + SFX_FIRST_LOOK;
-	so->look_at = Max(so->look_at,
-					  so->nth + (scan->xs_want_itup ? FIRST_PORTION + 1 : SFX_FIRST_LOOK));
+	so->ahead.looks_soon = !scan->xs_want_itup && so->ahead.look_at < so->ahead.nth + SFX_FIRST_LOOK;
+	so->ahead.look_at = Max(so->ahead.look_at,
+					  so->ahead.nth + (scan->xs_want_itup ? FIRST_PORTION + 1 : SFX_FIRST_LOOK));
 }
 
 /*
@@ -324,11 +324,11 @@ void
 sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
-	bool		gate = !so->scouts &&
+	bool		gate = !so->ahead.scouts &&
 	((scan->xs_want_itup && !SFX_MUTANT("rows without a gate")) ||
 	 scan->xs_snapshot == NULL || !IsMVCCSnapshot(scan->xs_snapshot));
 
-	if (!so->scouts)
+	if (!so->ahead.scouts)
 	{
 		pgstat_count_index_scan(scan->indexRelation);
 		SfxCountIndexSearch(scan);
@@ -336,9 +336,9 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 	}
 	so->started = true;
 	so->on_entry = so->on_mark = false;
-	so->portion = so->expected > 0 ? Min(so->expected, SFX_BLOCK_ENTRIES) : FIRST_PORTION;
-	so->form = scan->xs_want_itup && !so->unread;
-	if (so->unread)
+	so->rows.portion = so->rows.expected > 0 ? Min(so->rows.expected, SFX_BLOCK_ENTRIES) : FIRST_PORTION;
+	so->rows.form = scan->xs_want_itup && !so->rows.unread;
+	if (so->rows.unread)
 		sfx_row_nulls(&so->row);
 	so->empty = !sfx_scankeys_prepare(&so->keys, scan->keyData, so->nkeys);
 	if (so->empty)
@@ -360,17 +360,17 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 	if (so->order && copies_table(scan))
 		sfx_prove_order(scan->indexRelation, so->order);
 	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
-	sfx_reader_expect(so->reader, so->expected);
-	sfx_reader_tids_only(so->reader, !so->form && !sfx_scan_has_filters(so) && so->mark == NULL);
+	sfx_reader_expect(so->reader, so->rows.expected);
+	sfx_reader_tids_only(so->reader, !so->rows.form && !sfx_scan_has_filters(so) && so->mark == NULL);
 	sfx_scankeys_rewind(&so->keys, dir);
-	so->serializable = sfx_predicate_wanted(scan->xs_snapshot);
+	so->locks.wanted = sfx_predicate_wanted(scan->xs_snapshot);
 	take_candidates(scan, so);
 	sfx_reader_pass_dead(so->reader, passes_dead(scan, so));
-	so->failed = 0;
-	so->leaping = false;
-	so->leapt_from = InvalidBlockNumber;
-	so->range = 0;
-	so->ahead = false;
+	so->leap.failed = 0;
+	so->leap.far = false;
+	so->leap.from = InvalidBlockNumber;
+	so->share.range = 0;
+	so->share.ahead = false;
 	sfx_scan_seek_range(scan, so, dir, true);
 }
 
@@ -381,10 +381,10 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 static void
 leap_ahead(SfxScan *so, ScanDirection dir, SfxShare *share)
 {
-	const SfxPos *to = &so->ahead_pos;
+	const SfxPos *to = &so->share.pos;
 	int			c;
 
-	if (!so->ahead || so->range != share->range || share->at_start)
+	if (!so->share.ahead || so->share.range != share->range || share->at_start)
 		return;
 	c = so->order ? so->order->cmp(so->order, to->key, to->len, share->key, share->len) :
 		sfx_cmp_bytes(to->key, to->len, share->key, share->len);
@@ -409,11 +409,11 @@ parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *shar
 	bool		done = false;
 
 	leap_ahead(so, dir, share);
-	so->ahead = false;
+	so->share.ahead = false;
 	from = (SfxPos) {share->key, share->len, share->tid};
-	if (so->scout)
-		so->scout->lost = true;
-	for (; so->range < share->range; so->range++)
+	if (so->ahead.scout)
+		so->ahead.scout->lost = true;
+	for (; so->share.range < share->range; so->share.range++)
 		(void) sfx_scankeys_advance(&so->keys, dir);
 	sfx_scan_seek_range(scan, so, dir, true);
 	if (sfx_reader_step(so->reader, dir, share->at_start ? NULL : &from, &stop))
@@ -425,7 +425,7 @@ parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *shar
 	}
 	else if (sfx_scankeys_advance(&so->keys, dir))
 	{
-		share->range = ++so->range;
+		share->range = ++so->share.range;
 		share->at_start = true;
 	}
 	else
@@ -469,7 +469,7 @@ next_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 		so->on_entry = false;
 		sfx_scan_leave_range(scan, so);
 		sfx_scan_seek_range(scan, so, dir, false);
-		if (--so->patience == 0)
+		if (--so->ahead.patience == 0)
 			return false;
 	}
 	return true;
@@ -527,27 +527,27 @@ leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, const SfxEntry *e)
 		 * entries of the step in hand are looked at all the same; the next step may begin further
 		 * on
 		 */
-		if (++so->failed >= LEAP_PATIENCE)
+		if (++so->leap.failed >= LEAP_PATIENCE)
 		{
-			so->failed = 0;
-			so->ahead = sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &so->ahead_pos);
+			so->leap.failed = 0;
+			so->share.ahead = sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &so->share.pos);
 		}
 		return;
 	}
-	if (so->leapt_from != InvalidBlockNumber)
+	if (so->leap.from != InvalidBlockNumber)
 	{
-		so->leaping = sfx_reader_leaf(so->reader) != so->leapt_from;
-		so->leapt_from = InvalidBlockNumber;
+		so->leap.far = sfx_reader_leaf(so->reader) != so->leap.from;
+		so->leap.from = InvalidBlockNumber;
 	}
-	if (!so->leaping && ++so->failed < LEAP_PATIENCE)
+	if (!so->leap.far && ++so->leap.failed < LEAP_PATIENCE)
 		return;
-	so->failed = 0;
+	so->leap.failed = 0;
 	if (!sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &pos))
 	{
-		so->leaping = false;
+		so->leap.far = false;
 		return;
 	}
-	so->leapt_from = sfx_reader_leaf(so->reader);
+	so->leap.from = sfx_reader_leaf(so->reader);
 	sfx_reader_reposition(so->reader, &pos, ScanDirectionIsForward(dir));
 }
 
@@ -561,12 +561,12 @@ sfx_scan_next(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 	{
 		if (passes(scan, so, e))
 		{
-			so->failed = 0;
+			so->leap.failed = 0;
 			return true;
 		}
 		leap(scan, so, dir, e);
 		CHECK_FOR_INTERRUPTS();
-		if (--so->patience == 0)
+		if (--so->ahead.patience == 0)
 			return false;
 	}
 	return false;

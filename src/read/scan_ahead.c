@@ -42,11 +42,11 @@ next_visited(IndexScanDesc scan, SfxScan *so, uint64 *tid)
 	Buffer		map = InvalidBuffer;
 	bool		found;
 
-	if (n > 0 && so->map && !so->serializable)
+	if (n > 0 && so->rows.map && !so->locks.wanted)
 	{
 		const uint64 *rows = s->block->tid + (s->step > 0 ? s->at : s->at - n + 1);
 
-		if (sfx_visibility_hidden(so->map, rows, n, hidden) == 0)
+		if (sfx_visibility_hidden(so->rows.map, rows, n, hidden) == 0)
 			return false;
 		*tid = rows[hidden[0]];
 		return true;
@@ -66,10 +66,10 @@ reads_rows(IndexScanDesc scan, SfxScan *so, uint64 tid)
 
 	if (scan->xs_want_itup && !next_visited(scan, so, &tid))
 		return false;
-	for (int i = 0; !sfx_ahead_is_read(&so->pages, tid); i++, at += s->step)
+	for (int i = 0; !sfx_ahead_is_read(&so->ahead.pages, tid); i++, at += s->step)
 	{
 		/* who has read three rows may want no more */
-		if (so->nth <= SFX_FIRST_LOOK || scan->xs_want_itup || i == PAGES_TRIED || at == s->end)
+		if (so->ahead.nth <= SFX_FIRST_LOOK || scan->xs_want_itup || i == PAGES_TRIED || at == s->end)
 			return false;
 		tid = s->block->tid[at];
 	}
@@ -80,17 +80,17 @@ reads_rows(IndexScanDesc scan, SfxScan *so, uint64 tid)
 static bool
 wants_scout(IndexScanDesc scan, SfxScan *so, uint64 tid)
 {
-	if (so->pages.heap == NULL)
-		sfx_ahead_begin(&so->pages, scan->heapRelation, false);
-	if (so->pages.most == 0 || !SFX_SCANS_READ_AHEAD)
+	if (so->ahead.pages.heap == NULL)
+		sfx_ahead_begin(&so->ahead.pages, scan->heapRelation, false);
+	if (so->ahead.pages.most == 0 || !SFX_SCANS_READ_AHEAD)
 	{
-		so->look_at = PG_UINT64_MAX;
+		so->ahead.look_at = PG_UINT64_MAX;
 		return false;
 	}
 	if (reads_rows(scan, so, tid))
 		return true;
-	sfx_ahead_rest(&so->pages, so->nth);
-	so->look_at = so->pages.rest_until;
+	sfx_ahead_rest(&so->ahead.pages, so->ahead.nth);
+	so->ahead.look_at = so->ahead.pages.rest_until;
 	return false;
 }
 
@@ -103,7 +103,7 @@ begin_scout(IndexScanDesc scan, SfxScan *so)
 	s->scan = sfx_beginscan(scan->indexRelation, scan->numberOfKeys, 0);
 	s->scan->heapRelation = scan->heapRelation;
 	s->scan->parallel_scan = NULL;
-	((SfxScan *) s->scan->opaque)->scouts = true;
+	((SfxScan *) s->scan->opaque)->ahead.scouts = true;
 	s->stale = s->lost = true;
 	MemoryContextSwitchTo(old);
 	return s;
@@ -117,7 +117,7 @@ lead(SfxScout * s, IndexScanDesc scan, SfxScan *so, ScanDirection dir)
 	SfxEntry	e;
 	SfxPos		pos;
 
-	sfx_ahead_forget(&so->pages, so->nth);
+	sfx_ahead_forget(&so->ahead.pages, so->ahead.nth);
 	if (s->stale)
 	{
 		/* the scan has gathered its row comparisons already, in place: what follows is left over */
@@ -129,8 +129,8 @@ lead(SfxScout * s, IndexScanDesc scan, SfxScan *so, ScanDirection dir)
 	if (!scout->started)
 		sfx_scan_start(s->scan, dir);
 	s->dir = dir;
-	s->row = so->nth;
-	s->asked = so->pages.asked;
+	s->row = so->ahead.nth;
+	s->asked = so->ahead.pages.asked;
 	s->stale = s->lost = false;
 	Assert(!scout->empty && scout->keys.nlists == so->keys.nlists);
 	/* conditions that the scan takes for possible are so for its scout; a hint crashes nothing */
@@ -165,7 +165,7 @@ next_row(SfxScout * s, uint64 *tid)
 	}
 	else
 	{
-		s->at_end = scout->patience != 0;
+		s->at_end = scout->ahead.patience != 0;
 		return false;
 	}
 	s->row++;
@@ -176,59 +176,59 @@ next_row(SfxScout * s, uint64 *tid)
 static void
 scout_ahead(SfxScout * s, IndexScanDesc scan, SfxScan *so)
 {
-	uint64		before = so->pages.asked;
+	uint64		before = so->ahead.pages.asked;
 	uint64		most = s->row + PATIENCE;
 	uint64		tid;
 
 	if (s->at_end)
 		return;
-	((SfxScan *) s->scan->opaque)->patience = PATIENCE;
-	while (sfx_ahead_has_room(&so->pages) && s->row < most && next_row(s, &tid))
+	((SfxScan *) s->scan->opaque)->ahead.patience = PATIENCE;
+	while (sfx_ahead_has_room(&so->ahead.pages) && s->row < most && next_row(s, &tid))
 		if (!scan->xs_want_itup || is_hidden(scan, tid, &s->map))
-			sfx_ahead_ask(&so->pages, s->row, tid);
+			sfx_ahead_ask(&so->ahead.pages, s->row, tid);
 
 	/*
 	 * Where next to nothing is visited, or all is in memory, there is nothing to be gained.  A
 	 * range that ended is judged by all that was asked for since the scout was led there, so short
 	 * ranges of a nested loop over a warm table rest, and those of a cold one do not.
 	 */
-	if (so->pages.asked == (s->at_end ? s->asked : before) && sfx_ahead_has_room(&so->pages))
-		sfx_ahead_rest(&so->pages, so->nth);
+	if (so->ahead.pages.asked == (s->at_end ? s->asked : before) && sfx_ahead_has_room(&so->ahead.pages))
+		sfx_ahead_rest(&so->ahead.pages, so->ahead.nth);
 }
 
 /* The row at which the scan looks again. */
 static void
 look_again(SfxScout * s, SfxScan *so)
 {
-	so->looks_soon = so->pages.rest_until <= so->nth;
-	if (!so->looks_soon)
+	so->ahead.looks_soon = so->ahead.pages.rest_until <= so->ahead.nth;
+	if (!so->ahead.looks_soon)
 	{
-		so->look_at = so->pages.rest_until;
+		so->ahead.look_at = so->ahead.pages.rest_until;
 		sfx_scout_rest(s);
 	}
 	else if (s->at_end)
-		so->look_at = s->row + 1;
+		so->ahead.look_at = s->row + 1;
 	else
-		so->look_at = sfx_ahead_next_due(&so->pages, s->row);
-	so->look_at = Max(so->look_at, so->nth + 1);
+		so->ahead.look_at = sfx_ahead_next_due(&so->ahead.pages, s->row);
+	so->ahead.look_at = Max(so->ahead.look_at, so->ahead.nth + 1);
 }
 
 void
 sfx_scan_look_ahead(IndexScanDesc scan, SfxScan *so, ScanDirection dir, uint64 tid)
 {
-	SfxScout   *s = so->scout;
+	SfxScout   *s = so->ahead.scout;
 
-	Assert(!so->scouts && so->on_entry);
+	Assert(!so->ahead.scouts && so->on_entry);
 	if (s == NULL)
 	{
-		so->looks_soon = false;
+		so->ahead.looks_soon = false;
 		if (!wants_scout(scan, so, tid))
 			return;
-		s = so->scout = begin_scout(scan, so);
+		s = so->ahead.scout = begin_scout(scan, so);
 	}
-	if (s->lost || s->dir != dir || s->row < so->nth)
+	if (s->lost || s->dir != dir || s->row < so->ahead.nth)
 		lead(s, scan, so, dir);
-	if (sfx_ahead_due(&so->pages, so->nth))
+	if (sfx_ahead_due(&so->ahead.pages, so->ahead.nth))
 		scout_ahead(s, scan, so);
 	look_again(s, so);
 }

@@ -22,7 +22,7 @@ sfx_scan_tids(IndexScanDesc scan, const uint64 **tid)
 	SfxEntry	e;
 	int			n = 0;
 
-	Assert(so->unread);
+	Assert(so->rows.unread);
 	if (so->swift && (n = sfx_reader_stretch_tids(so->reader, tid)) == 0)
 		so->swift = false;
 	if (n == 0)
@@ -32,8 +32,8 @@ sfx_scan_tids(IndexScanDesc scan, const uint64 **tid)
 		if (so->empty || !sfx_scan_next(scan, so, ForwardScanDirection, &e))
 			return 0;
 		so->swift = !sfx_scan_has_filters(so) && scan->parallel_scan == NULL;
-		so->tid = e.tid;
-		*tid = &so->tid;
+		so->blocks.tid = e.tid;
+		*tid = &so->blocks.tid;
 		n = 1;
 	}
 	pgstat_count_index_tuples(scan->indexRelation, n);
@@ -47,7 +47,7 @@ start_unordered(IndexScanDesc scan, SfxScan *so)
 	Assert(!so->started);
 	sfx_scan_start(scan, ForwardScanDirection);
 	return !so->empty && !sfx_scan_has_filters(so) && sfx_scankeys_single(&so->keys) && !so->mark &&
-		!so->serializable && !scan->parallel_scan;
+		!so->locks.wanted && !scan->parallel_scan;
 }
 
 bool
@@ -55,7 +55,7 @@ sfx_scan_count(IndexScanDesc scan, SfxVisibility *v)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
-	Assert(so->unread);
+	Assert(so->rows.unread);
 	if (!start_unordered(scan, so) || !sfx_reader_count(so->reader, v))
 		return false;
 	sfx_reader_release_gate(so->reader);
@@ -67,7 +67,7 @@ sfx_scan_feed(IndexScanDesc scan, SfxVisibility *v, const SfxTaker *taker)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
-	Assert(!so->unread);
+	Assert(!so->rows.unread);
 	if (!start_unordered(scan, so) || !sfx_reader_feed(so->reader, v, taker))
 		return false;
 	sfx_reader_release_gate(so->reader);
@@ -81,11 +81,11 @@ sfx_scan_feed(IndexScanDesc scan, SfxVisibility *v, const SfxTaker *taker)
 static void
 look_at_map(SfxScan *so, const SfxVisibility *v, int n)
 {
-	so->handed += n;
-	if (so->looked || so->serializable || sfx_scan_has_filters(so) ||
-		so->handed < SFX_BLOCK_ENTRIES + sfx_visibility_map_bytes(v) / MAP_BYTES_AN_ENTRY)
+	so->blocks.handed += n;
+	if (so->blocks.looked || so->locks.wanted || sfx_scan_has_filters(so) ||
+		so->blocks.handed < SFX_BLOCK_ENTRIES + sfx_visibility_map_bytes(v) / MAP_BYTES_AN_ENTRY)
 		return;
-	so->looked = true;
+	so->blocks.looked = true;
 	if (sfx_visibility_of_all(v))
 		sfx_reader_vouch(so->reader);
 	SFX_STOP("map looked at");
@@ -95,17 +95,17 @@ look_at_map(SfxScan *so, const SfxVisibility *v, int n)
 static int
 merged_entries(SfxScan *so, const SfxBlock **block, int *from, const bool **known)
 {
-	if (so->merged == NULL)
+	if (so->blocks.merged == NULL)
 	{
-		so->merged = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
-		so->known = MemoryContextAlloc(so->cxt, SFX_BLOCK_ENTRIES * sizeof(bool));
+		so->blocks.merged = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
+		so->blocks.known = MemoryContextAlloc(so->cxt, SFX_BLOCK_ENTRIES * sizeof(bool));
 		if (so->kd.natts > so->kd.nkeys)
-			so->payloads = MemoryContextAlloc(so->cxt, SFX_MERGED_PAYLOADS + SFX_MAX_ENTRY);
+			so->blocks.payloads = MemoryContextAlloc(so->cxt, SFX_MERGED_PAYLOADS + SFX_MAX_ENTRY);
 	}
-	*block = so->merged;
+	*block = so->blocks.merged;
 	*from = 0;
-	*known = so->known;
-	return sfx_reader_merged(so->reader, so->merged, so->known, so->payloads);
+	*known = so->blocks.known;
+	return sfx_reader_merged(so->reader, so->blocks.merged, so->blocks.known, so->blocks.payloads);
 }
 
 /* The entry just returned, alone. */
@@ -114,11 +114,11 @@ single_entry(SfxScan *so, const SfxEntry *e, const SfxBlock **block, int *from, 
 {
 	static const bool yes = true;
 
-	if (so->single == NULL)
-		so->single = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
-	sfx_block_of_entry(so->single, e);
-	so->single->tidless = sfx_reader_last_tidless(so->reader);
-	*block = so->single;
+	if (so->blocks.single == NULL)
+		so->blocks.single = MemoryContextAlloc(so->cxt, sizeof(SfxBlock));
+	sfx_block_of_entry(so->blocks.single, e);
+	so->blocks.single->tidless = sfx_reader_last_tidless(so->reader);
+	*block = so->blocks.single;
 	*from = 0;
 	*known = sfx_reader_last_known(so->reader) ? &yes : NULL;
 	return 1;
@@ -129,7 +129,7 @@ static void
 start_ordered(IndexScanDesc scan, SfxScan *so, SfxVisibility *v)
 {
 	sfx_scan_start(scan, ForwardScanDirection);
-	if (!so->empty && !so->serializable && !sfx_scan_has_filters(so))
+	if (!so->empty && !so->locks.wanted && !sfx_scan_has_filters(so))
 		sfx_reader_look_ahead(so->reader, v);
 }
 
@@ -141,7 +141,7 @@ sfx_scan_entries(IndexScanDesc scan, SfxVisibility *v, const SfxBlock **block, i
 	SfxEntry	e;
 	int			n = 0;
 
-	Assert(!so->unread && scan->parallel_scan == NULL);
+	Assert(!so->rows.unread && scan->parallel_scan == NULL);
 	*known = NULL;
 	if (so->swift)
 		n = sfx_reader_stretch_entries(so->reader, false, block, from);
@@ -171,7 +171,7 @@ sfx_scan_can_skip(IndexScanDesc scan)
 	const SfxScan *so = (const SfxScan *) scan->opaque;
 
 	return so->started && !so->empty && !sfx_scan_has_filters(so) && !scan->parallel_scan &&
-		!so->serializable && !so->mark && !sfx_scankeys_in_pieces(&so->keys);
+		!so->locks.wanted && !so->mark && !sfx_scankeys_in_pieces(&so->keys);
 }
 
 BlockNumber

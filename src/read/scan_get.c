@@ -12,9 +12,9 @@ form_row(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
 	MemoryContext old = CurrentMemoryContext;
 
-	if (unlikely(!so->rows))
+	if (unlikely(!so->rows.set_up))
 		sfx_row_init(&so->row, scan->indexRelation, &so->kd);
-	so->rows = true;
+	so->rows.set_up = true;
 	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
 		MemoryContextSwitchTo(sfx_scan_long_context(so));
 	scan->xs_itup = sfx_row_form(&so->row, scan->indexRelation, &so->kd, e);
@@ -30,7 +30,7 @@ get_row_slowly(IndexScanDesc scan, const SfxBlock *block, int i)
 
 	if (SFX_TID_BLOCK(block->tid[i]) >= so->heap_end)
 		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, block->tid[i]);
-	if (!so->form)
+	if (!so->rows.form)
 		return true;
 	sfx_block_entry(block, i, &e);
 	form_row(scan, so, &e);
@@ -41,11 +41,11 @@ get_row_slowly(IndexScanDesc scan, const SfxBlock *block, int i)
 static inline void
 look_ahead(IndexScanDesc scan, SfxScan *so, ScanDirection dir, uint64 tid)
 {
-	if (unlikely(++so->nth >= so->look_at))
+	if (unlikely(++so->ahead.nth >= so->ahead.look_at))
 		sfx_scan_look_ahead(scan, so, dir, tid);
-	if (unlikely(so->looks_soon))
-		sfx_reader_shorten(so->reader, (int) Min(so->look_at - so->nth - 1, SFX_BLOCK_ENTRIES));
-	so->stood = sfx_reader_in_hand(so->reader)->at;
+	if (unlikely(so->ahead.looks_soon))
+		sfx_reader_shorten(so->reader, (int) Min(so->ahead.look_at - so->ahead.nth - 1, SFX_BLOCK_ENTRIES));
+	so->ahead.stood = sfx_reader_in_hand(so->reader)->at;
 }
 
 /* The next entry, wherever it is. */
@@ -61,7 +61,7 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 		sfx_scan_start(scan, dir);
 	so->on_mark = false;
 	sfx_scan_forget_rows(scan, so);
-	so->turned |= dir != so->dir;
+	so->locks.turned |= dir != so->locks.dir;
 	sfx_scan_count_stretch(so);
 	so->on_entry = !so->empty && sfx_scan_next(scan, so, dir, &e);
 	if (SFX_MUTANT("lock behind the read") && so->started && !so->empty)
@@ -75,15 +75,15 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	so->swift = so->on_entry && !sfx_scan_has_filters(so);
 	if (!so->on_entry)
 	{
-		if (unlikely(so->scout != NULL))
-			sfx_scout_rest(so->scout);
+		if (unlikely(so->ahead.scout != NULL))
+			sfx_scout_rest(so->ahead.scout);
 		return false;
 	}
 	scan->xs_recheck = sfx_reader_recheck(so->reader);
 	sfx_tid_pointer(scan->indexRelation, so->max_offset, e.tid, &scan->xs_heaptid);
 	if (SFX_TID_BLOCK(e.tid) >= so->heap_end)
 		so->heap_end = sfx_heap_end(scan->indexRelation, scan->heapRelation, e.tid);
-	if (so->form)
+	if (so->rows.form)
 		form_row(scan, so, &e);
 	else if (scan->xs_want_itup)
 		scan->xs_itup = (IndexTuple) so->row.itup.data;
@@ -121,7 +121,7 @@ sfx_gettuple(IndexScanDesc scan, ScanDirection dir)
 		return get_slowly(scan, dir);
 	sfx_tid_pointer(scan->indexRelation, so->max_offset, block->tid[i], &scan->xs_heaptid);
 	if (unlikely(SFX_TID_BLOCK(block->tid[i]) >= so->heap_end) ||
-		(so->form && !sfx_row_quick(&so->row, block, i)))
+		(so->rows.form && !sfx_row_quick(&so->row, block, i)))
 		return get_row_slowly(scan, block, i);
 	return true;
 }

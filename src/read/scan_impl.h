@@ -39,65 +39,106 @@ typedef struct SfxMark
 
 typedef struct SfxScout SfxScout;
 
+/* ---- the parts of a scan ---- */
+
+/* Rows for index-only scans (scan_rows.c). */
+typedef struct ScanRows
+{
+	bool		unread;			/* the plan reads no column: NULLs will do (index_only.c) */
+	bool		form;			/* rows are to be formed */
+	bool		set_up;			/* SfxScan.row is */
+	int			expected;		/* rows that are likely to be asked for, 0: unknown */
+	int			asked;			/* rows that the map might have been asked for */
+	int			portion;		/* so many rows are made ready next */
+	int			prepared_from;	/* the last ones that were, by their numbers in the block */
+	int			prepared;
+	SfxVisibility *map;			/* rows by block: NULL: not asked yet */
+	SfxRowsOfBlock *values;		/* of rows_ahead; NULL: not needed yet */
+} ScanRows;
+
+/* Entries many at once (scan_blocks.c). */
+typedef struct ScanBlocks
+{
+	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
+	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
+	SfxBlock   *merged;			/* ... or if they were of several stages, ... */
+	bool	   *known;			/* ... and which of them were looked at, */
+	uint8	   *payloads;		/* ... and theirs; NULL: the index has none */
+	Size		handed;			/* sfx_scan_entries: so many entries were returned ... */
+	bool		looked;			/* ... and the whole map was looked at */
+} ScanBlocks;
+
+/* Leaps over entries that fail the filters. */
+typedef struct ScanLeap
+{
+	int			failed;			/* entries in a row that the filters did not let pass */
+	bool		far;			/* the last leap led to another leaf */
+	BlockNumber from;			/* leaf from which the last leap went; InvalidBlockNumber: it is
+								 * judged already */
+} ScanLeap;
+
+/* A participant of a parallel scan. */
+typedef struct ScanShare
+{
+	int			range;			/* the range that the odometer shows */
+	bool		ahead;			/* nothing passes between the steps that fell to us and pos */
+	SfxPos		pos;
+} ScanShare;
+
+/* Locks of ranges in SERIALIZABLE transactions. */
+typedef struct ScanLocks
+{
+	bool		wanted;			/* what is read is locked */
+	bool		turned;			/* the range in hand was not read straight on from its start */
+	ScanDirection dir;			/* of the first fetch in the range in hand */
+	SfxKeyLock	lock;			/* the range in hand's */
+} ScanLocks;
+
+/* Pages of the table that are asked for before their rows are visited (scan_ahead.c). */
+typedef struct ScanAhead
+{
+	uint64		nth;			/* number of the entry last returned, over all restarts; those that
+								 * come in a stretch count when it ends, from ... */
+	int			stood;			/* ... this number in its block on */
+	bool		looks_soon;		/* stretches end at ... */
+	bool		scouts;			/* this is another scan's scout */
+	uint64		look_at;		/* ... the entry of this number, with which the scan looks at what
+								 * comes (R13) */
+	int64		patience;		/* a scout's: entries that may fail, and ranges; others have none */
+	SfxScout   *scout;			/* NULL: not needed yet */
+	SfxHeapAhead pages;			/* for pages of the table; not begun while its heap is NULL */
+} ScanAhead;
+
 typedef struct SfxScan
 {
 	SfxRowsAhead rows_ahead;	/* first: see sfx_scan_row */
 	SfxKeyDesc	kd;
 	const SfxOrder *order;		/* of the key space; NULL: bytes */
 	MemoryContext cxt;			/* lives as long as the scan */
-	MemoryContext longs;		/* what decoding a long key leaves behind; NULL: there was none */
+	MemoryContext longs;		/* what decoding a long key leaves; NULL: there was none */
 	SfxReader  *reader;			/* NULL until first needed */
 	bool		gate;			/* the reader's */
+
+	/* where the scan stands */
 	bool		started;		/* the conditions are worked out and the reader stands on a range */
 	bool		empty;			/* they contradict one another */
 	bool		on_entry;		/* an entry was returned last, which the reader knows */
-	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
-	uint16		max_offset;		/* of the table's TIDs (page.h) */
-	bool		swift;			/* an entry was returned last, and those of the reader's stretch
-								 * may follow without a look at anything */
 	bool		on_mark;		/* the restored mark is where the scan stands, and nothing was
 								 * returned since */
-	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
-	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
-	SfxBlock   *merged;			/* ... or if they were of several stages, ... */
-	bool	   *known;			/* ... and which of them were looked at, */
-	uint8	   *payloads;		/* ... and theirs; NULL: the index has none */
-	bool		unread;			/* the plan reads no column: NULLs will do (index_only.c) */
-	Size		handed;			/* sfx_scan_entries: so many entries were returned ... */
-	bool		looked;			/* ... and the whole map was looked at */
-	SfxVisibility *map;			/* rows by block: NULL: not asked yet */
-	int			asked;			/* rows that it might have been asked for */
-	int			expected;		/* rows that are likely to be asked for, 0: unknown */
-	int			portion;		/* so many rows are made ready next */
-	int			prepared_from;	/* the last ones that were, by their numbers in the block */
-	int			prepared;
-	SfxRowsOfBlock *values;		/* of rows_ahead; NULL: not needed yet */
-	bool		form;			/* rows are to be formed */
-	bool		rows;			/* row is set up */
-	int			failed;			/* entries in a row that the filters did not let pass */
-	bool		leaping;		/* the last leap led to another leaf */
-	BlockNumber leapt_from;		/* leaf from which the last leap went; InvalidBlockNumber: it is
-								 * judged already */
-	int			range;			/* parallel: the range that the odometer shows */
-	bool		serializable;	/* what is read is locked */
-	bool		turned;			/* the range in hand was not read straight on from its start */
-	ScanDirection dir;			/* serializable: of the first fetch in the range in hand */
-	SfxKeyLock	lock;			/* the range in hand's */
-	bool		ahead;			/* parallel: nothing passes between the steps that fell to us and
-								 * ahead_pos */
-	SfxPos		ahead_pos;
-	uint64		nth;			/* number of the entry last returned, over all restarts; those that
-								 * come in a stretch count when it ends, from ... */
-	int			stood;			/* ... this number in its block on */
-	uint64		look_at;		/* number of the one with which we look at what comes (R13), ... */
-	bool		looks_soon;		/* ... and stretches end there */
-	bool		scouts;			/* it is another scan's scout */
-	int64		patience;		/* a scout's: entries that may fail, and ranges; others have none */
-	SfxScout   *scout;			/* NULL: not needed yet */
-	SfxHeapAhead pages;			/* for pages of the table; not begun while its heap is NULL */
+	bool		swift;			/* an entry was returned last, and those of the reader's stretch
+								 * may follow without a look at anything */
+
+	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
+	uint16		max_offset;		/* of the table's TIDs (page.h) */
 	int			nkeys;			/* scan keys, each row comparison being one */
 	ScanKey		members;		/* of row comparisons that came in parts; NULL: there were none */
 	SfxMark    *mark;
+	ScanRows	rows;
+	ScanBlocks	blocks;
+	ScanLeap	leap;
+	ScanShare	share;
+	ScanLocks	locks;
+	ScanAhead	ahead;
 	SfxScanKeys keys;
 	SfxRow		row;
 } SfxScan;
@@ -141,8 +182,8 @@ sfx_scan_count_stretch(SfxScan *so)
 	if (!so->swift)
 		return;
 	at = sfx_reader_in_hand(so->reader)->at;
-	so->nth += abs(at - so->stood);
-	so->stood = at;
+	so->ahead.nth += abs(at - so->ahead.stood);
+	so->ahead.stood = at;
 }
 
 /* Is there anything to ask of entries that lie in the ranges? */
@@ -176,7 +217,7 @@ extern MemoryContext sfx_scan_long_context(SfxScan *so);
 extern void sfx_scout_rest(SfxScout * s);
 
 /*
- * scan_ahead.c: the entry just returned is number so->look_at, or a later one, and has this TID.
+ * scan_ahead.c: the entry just returned is number so->ahead.look_at, or a later one, and has this TID.
  * Ask for pages that come next, and say when to do that again.
  */
 extern void sfx_scan_look_ahead(IndexScanDesc scan, SfxScan *so, ScanDirection dir, uint64 tid);

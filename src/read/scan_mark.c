@@ -35,7 +35,7 @@ sfx_markpos(IndexScanDesc scan)
 	mark->len = e.keylen;
 	mark->tid = e.tid;
 	sfx_scan_count_stretch(so);
-	mark->nth = so->nth;
+	mark->nth = so->ahead.nth;
 	for (int i = 0; i < so->keys.nlists; i++)
 		mark->wheels[i] = so->keys.lists[i].cur;
 	mark->wheels[so->kd.nkeys] = so->keys.piece;
@@ -53,15 +53,15 @@ sfx_restrpos(IndexScanDesc scan)
 	SfxPos		pos;
 	bool		moved = false;
 
-	so->turned = true;
+	so->locks.turned = true;
 	sfx_scan_forget_rows(scan, so);
 	if (mark == NULL || !mark->set)
 	{
 		sfx_scan_leave_range(scan, so);
 		if (so->reader && so->started)
 			sfx_reader_reset(so->reader);
-		if (so->scout)
-			sfx_scout_rest(so->scout);
+		if (so->ahead.scout)
+			sfx_scout_rest(so->ahead.scout);
 		so->started = false;
 		so->heap_end = 0;
 		so->on_entry = so->on_mark = so->swift = false;
@@ -77,15 +77,15 @@ sfx_restrpos(IndexScanDesc scan)
 	if (moved)
 	{
 		sfx_scan_leave_range(scan, so);
-		sfx_scan_seek_range(scan, so, so->dir, true);
-		so->turned = true;
+		sfx_scan_seek_range(scan, so, so->locks.dir, true);
+		so->locks.turned = true;
 	}
 	pos.key = mark->key;
 	pos.len = mark->len;
 	pos.tid = mark->tid;
 	sfx_reader_reposition(so->reader, &pos, false);
 	/* the scout stays where it is: what it has asked for comes later */
-	so->nth = mark->nth;
+	so->ahead.nth = mark->nth;
 	so->on_entry = so->on_mark = true;
 	so->swift = false;
 }

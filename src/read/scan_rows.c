@@ -20,8 +20,8 @@ sfx_scan_unread(IndexScanDesc scan)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
-	Assert(so->unread || !so->started);
-	so->unread = true;
+	Assert(so->rows.unread || !so->started);
+	so->rows.unread = true;
 }
 
 void
@@ -30,7 +30,7 @@ sfx_scan_expect(IndexScanDesc scan, int rows)
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
 	Assert(!so->started);
-	so->expected = rows;
+	so->rows.expected = rows;
 }
 
 /*
@@ -39,16 +39,16 @@ sfx_scan_expect(IndexScanDesc scan, int rows)
 static SfxVisibility *
 pinned_map(IndexScanDesc scan, SfxScan *so)
 {
-	if (so->map == NULL && Max(++so->asked, so->expected) >= ROWS_BEFORE_MAP &&
+	if (so->rows.map == NULL && Max(++so->rows.asked, so->rows.expected) >= ROWS_BEFORE_MAP &&
 		IsMVCCSnapshot(scan->xs_snapshot))
 	{
 		MemoryContext old = MemoryContextSwitchTo(so->cxt);
 
-		so->map = sfx_visibility_begin(scan);
+		so->rows.map = sfx_visibility_begin(scan);
 		MemoryContextSwitchTo(old);
 		SFX_STOP("map pinned");
 	}
-	return so->map;
+	return so->rows.map;
 }
 
 /* Where values are made. */
@@ -57,10 +57,10 @@ begin_values(IndexScanDesc scan, SfxScan *so)
 {
 	MemoryContext old = MemoryContextSwitchTo(so->cxt);
 
-	so->values = sfx_rows_of_block_begin(scan->indexRelation, &so->kd);
+	so->rows.values = sfx_rows_of_block_begin(scan->indexRelation, &so->kd);
 	so->rows_ahead.natts = so->kd.natts;
-	so->rows_ahead.value = sfx_rows_of_block_values(so->values);
-	so->rows_ahead.isnull = sfx_rows_of_block_nulls(so->values);
+	so->rows_ahead.value = sfx_rows_of_block_values(so->rows.values);
+	so->rows_ahead.isnull = sfx_rows_of_block_nulls(so->rows.values);
 	MemoryContextSwitchTo(old);
 }
 
@@ -80,22 +80,22 @@ prepare_rows(IndexScanDesc scan, SfxScan *so)
 
 	if (pinned_map(scan, so) == NULL)
 		return;
-	if (so->values == NULL)
+	if (so->rows.values == NULL)
 		begin_values(scan, so);
-	n = Min(so->portion, s->step > 0 ? s->end - s->at : s->at - s->end);
+	n = Min(so->rows.portion, s->step > 0 ? s->end - s->at : s->at - s->end);
 	from = s->step > 0 ? s->at : s->at - n + 1;
-	so->portion = Min(2 * so->portion, SFX_BLOCK_ENTRIES);
+	so->rows.portion = Min(2 * so->rows.portion, SFX_BLOCK_ENTRIES);
 	if (rows->stretch != s)
 		memset(rows->ready, false, sizeof(rows->ready));
 	rows->stretch = s;
-	so->prepared_from = from;
-	so->prepared = n;
+	so->rows.prepared_from = from;
+	so->rows.prepared = n;
 	memset(rows->ready + from, true, n);
-	if (so->form)
-		sfx_rows_of_block_make(so->values, s->block, from, n, rows->ready);
+	if (so->rows.form)
+		sfx_rows_of_block_make(so->rows.values, s->block, from, n, rows->ready);
 	else
-		sfx_rows_of_block_unread(so->values);
-	nhidden = sfx_visibility_hidden(so->map, s->block->tid + from, n, hidden);
+		sfx_rows_of_block_unread(so->rows.values);
+	nhidden = sfx_visibility_hidden(so->rows.map, s->block->tid + from, n, hidden);
 	for (int i = 0; i < nhidden; i++)
 		rows->ready[from + hidden[i]] &= SFX_MUTANT("hidden rows are ready");
 }
@@ -109,10 +109,10 @@ sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *
 	int			i;
 
 	/* what is not looked at in the table is locked by core */
-	if (!so->swift || so->serializable || !sfx_reader_peek(so->reader, dir, &block, &i))
+	if (!so->swift || so->locks.wanted || !sfx_reader_peek(so->reader, dir, &block, &i))
 		return false;
 	Assert(!scan->kill_prior_tuple && so->on_entry && !so->on_mark);
-	if (rows->stretch == &sfx_no_rows || (unsigned) (i - so->prepared_from) >= (unsigned) so->prepared)
+	if (rows->stretch == &sfx_no_rows || (unsigned) (i - so->rows.prepared_from) >= (unsigned) so->rows.prepared)
 		prepare_rows(scan, so);
 	return sfx_scan_row(scan, dir, values, isnull);
 }

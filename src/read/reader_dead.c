@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * reader_kill.c - removing what a reader's caller found dead (README "Dead entries")
+ * reader_dead.c - removing what a reader's caller found dead (README "Dead entries")
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -19,6 +19,29 @@
 
 /* ---- what of the main tree is dead from where a step begins (X8) ---- */
 
+/*
+ * X8: the step is read.  What it has of the main tree may be noted if that is all of it, forward,
+ * and has whole keys.
+ */
+void
+sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta)
+{
+	const SfxPos *cur = &r->win.cur.pos;
+	SfxBlock   *block = r->main.block;
+
+	r->passed.on = r->range.notes_dead && forward(r) && !r->win.cur.inf && meta->nruns == 1 &&
+		!r->main.leaf.cut && !r->main.tidless && cur->len <= SFX_PASSED_KEY;
+	if (!r->passed.on)
+		return;
+	/* no block was looked at */
+	if (r->main.blockno < 0)
+		block->first = block->total = 0;
+	bound_set(&r->passed.from, r->passed.bytes[0], cur->key, cur->len, cur->tid);
+	r->passed.block = r->main.blockno;
+	r->passed.at = block->first;
+	r->passed.total = block->total;
+}
+
 /* Is entry i of the main tree's block, or its end, the next one behind those that are dead? */
 static bool
 is_next_passed(const SfxReader *r, int i)
@@ -26,37 +49,37 @@ is_next_passed(const SfxReader *r, int i)
 	int			b = r->main.blockno;
 
 	i += r->main.block->first;
-	return SFX_MUTANT("gaps are passed") || (b == r->passed_block && i == r->passed_at) ||
-		(b == r->passed_block + 1 && i == 0 && r->passed_at == r->passed_total);
+	return SFX_MUTANT("gaps are passed") || (b == r->passed.block && i == r->passed.at) ||
+		(b == r->passed.block + 1 && i == 0 && r->passed.at == r->passed.total);
 }
 
 /* The entry of the main tree that was returned last, e, is dead. */
 static void
 pass_entry(SfxReader *r, const SfxEntry *e)
 {
-	int			i = r->stretched ? r->stretch.at - r->stretch.step : r->last_at;
+	int			i = r->stretched ? r->stretch.at - r->stretch.step : r->last.at;
 
 	if (!is_next_passed(r, i) || e->keylen > SFX_PASSED_KEY)
 	{
-		r->passing = false;
+		r->passed.on = false;
 		return;
 	}
-	r->passed_block = r->main.blockno;
-	r->passed_at = r->main.block->first + i + 1;
-	r->passed_total = r->main.block->total;
-	bound_set(&r->passed_to, r->passed_bytes[1], e->key, e->keylen, e->tid + 1);
-	r->passed = true;
+	r->passed.block = r->main.blockno;
+	r->passed.at = r->main.block->first + i + 1;
+	r->passed.total = r->main.block->total;
+	bound_set(&r->passed.to, r->passed.bytes[1], e->key, e->keylen, e->tid + 1);
+	r->passed.found = true;
 }
 
 void
 sfx_reader_passed_step(SfxReader *r)
 {
-	const SfxPos *stop = &r->stop.pos;
+	const SfxPos *stop = &r->win.stop.pos;
 
-	if (r->stop.inf || stop->len > SFX_PASSED_KEY || !is_next_passed(r, r->main.block->nent))
+	if (r->win.stop.inf || stop->len > SFX_PASSED_KEY || !is_next_passed(r, r->main.block->nent))
 		return;
-	bound_set(&r->passed_to, r->passed_bytes[1], stop->key, stop->len, stop->tid);
-	r->passed = true;
+	bound_set(&r->passed.to, r->passed.bytes[1], stop->key, stop->len, stop->tid);
+	r->passed.found = true;
 }
 
 /* ---- */
@@ -70,36 +93,36 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 	 * the heap calls dead, too, what it took from snapshots that have expired, and nothing here
 	 * would tell them
 	 */
-	if (!r->active || r->anchor != ANCHOR_ENTRY || heap == NULL || SfxSnapshotsExpire())
+	if (!r->win.active || r->range.anchor != ANCHOR_ENTRY || heap == NULL || SfxSnapshotsExpire())
 		return;
-	Assert(!r->lasting);
-	r->heap = heap;
-	if (r->last_batch)
+	Assert(!r->delta.lasting);
+	r->dead.heap = heap;
+	if (r->last.batch)
 	{
-		for (int i = 0; i < r->nbatches; i++)
+		for (int i = 0; i < r->delta.nbatches; i++)
 		{
-			Batch	   *b = r->batch[i];
+			Batch	   *b = r->delta.batch[i];
 
-			if (r->last_batch < b->entry || r->last_batch >= b->entry + b->n || b->nkilled == READER_BATCH)
+			if (r->last.batch < b->entry || r->last.batch >= b->entry + b->n || b->nkilled == READER_BATCH)
 				continue;
-			b->killed[b->nkilled++] = r->last_batch - b->entry;
-			r->nkilled++;
+			b->killed[b->nkilled++] = r->last.batch - b->entry;
+			r->dead.in_batches++;
 		}
 		return;
 	}
 	/* in the other runs they stay until VACUUM comes */
-	if (r->last_share != &r->main)
+	if (r->last.leaf != &r->main)
 		return;
 	sfx_reader_last(r, &e);
-	if (r->passing)
+	if (r->passed.on)
 		pass_entry(r, &e);
-	if (r->ndead == SFX_DEAD_MAX)
+	if (r->dead.in_leaf == SFX_DEAD_MAX)
 		return;
-	if (r->dead == NULL)
-		r->dead = MemoryContextAlloc(r->cxt, sizeof(uint64) * SFX_DEAD_MAX);
-	if (r->ndead == 0)
-		bound_set(&r->dead_pos, r->dead_bytes, e.key, e.keylen, e.tid);
-	r->dead[r->ndead++] = e.tid;
+	if (r->dead.tids == NULL)
+		r->dead.tids = MemoryContextAlloc(r->cxt, sizeof(uint64) * SFX_DEAD_MAX);
+	if (r->dead.in_leaf == 0)
+		bound_set(&r->dead.pos, r->dead.bytes, e.key, e.keylen, e.tid);
+	r->dead.tids[r->dead.in_leaf++] = e.tid;
 }
 
 /*
@@ -143,7 +166,7 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	int			n = b->nkilled;
 	int			g = 0;
 
-	Assert(BufferIsValid(r->gatebuf));
+	Assert(BufferIsValid(r->gate.buf));
 	b->nkilled = 0;
 	while (g < meta->ngens && meta->gens[g].gen != b->gen)
 		g++;
@@ -161,7 +184,7 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 		tids[i] = entries[i]->tid;
 	if (n > 0)
 	{
-		int			ndead = sfx_dead_ask(r->index, r->heap, tids, n, &horizon);
+		int			ndead = sfx_dead_ask(r->index, r->dead.heap, tids, n, &horizon);
 
 		if (ndead > 0)
 			sfx_image_kill(r->index, r->order, meta, g, entries, n, tids, ndead, &horizon);
@@ -175,27 +198,27 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 void
 sfx_reader_remove_dead(SfxReader *r)
 {
-	int			ndead = r->ndead;
+	int			ndead = r->dead.in_leaf;
 
-	if (r->passed)
-		sfx_passed_note(r->index, &r->step_state, &r->passed_from.pos, &r->passed_to.pos, ndead);
-	r->passed = r->passing = false;
-	if (r->nkilled > 0 || ndead > 0)
+	if (r->passed.found)
+		sfx_passed_note(r->index, &r->win.state, &r->passed.from.pos, &r->passed.to.pos, ndead);
+	r->passed.found = r->passed.on = false;
+	if (r->dead.in_batches > 0 || ndead > 0)
 		SFX_STOP("dead entries found");
-	if (r->nkilled > 0)
+	if (r->dead.in_batches > 0)
 	{
 		SfxMeta		meta;
-		int			nbatches = r->nbatches;
+		int			nbatches = r->delta.nbatches;
 
-		r->nkilled = 0;
+		r->dead.in_batches = 0;
 		sfx_reader_pin_gate(r, &meta);
 		for (int i = 0; i < nbatches; i++)
-			if (r->batch[i]->nkilled > 0)
-				remove_from_image(r, &meta, r->batch[i]);
-		if (!r->gate)
+			if (r->delta.batch[i]->nkilled > 0)
+				remove_from_image(r, &meta, r->delta.batch[i]);
+		if (!r->gate.wanted)
 			drop_gate(r);
 	}
-	r->ndead = 0;
-	if (ndead > 0 && sfx_dead_worth(r->leaf_entries, ndead))
-		sfx_dead_clean_leaf(r->index, r->heap, r->order, &r->dead_pos.pos, r->dead, ndead);
+	r->dead.in_leaf = 0;
+	if (ndead > 0 && sfx_dead_worth(r->dead.leaf_entries, ndead))
+		sfx_dead_clean_leaf(r->index, r->dead.heap, r->order, &r->dead.pos.pos, r->dead.tids, ndead);
 }

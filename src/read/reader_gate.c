@@ -1,0 +1,92 @@
+/*-------------------------------------------------------------------------
+ * reader_gate.c - the pages that a reader keeps pinned: gate and metapage (R1)
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "bufhint.h"
+#include "meta.h"
+#include "page.h"
+#include "pending.h"
+#include "reader_impl.h"
+
+#include "miscadmin.h"
+
+/*
+ * The gates that this backend found to be the current ones.  An index whose slot another one has
+ * taken has none: only VACUUM's flip makes a guess wrong.
+ */
+#define LAST_GATES	256
+
+static struct
+{
+	Oid			index;
+	uint8		gate;
+}			last_gate[LAST_GATES];
+
+uint8
+sfx_reader_last_gate(Relation index)
+{
+	Oid			id = RelationGetRelid(index);
+
+	return last_gate[id % LAST_GATES].index == id ? last_gate[id % LAST_GATES].gate : SFX_GATE_UNKNOWN;
+}
+
+static void
+note_gate(Relation index, uint8 gate)
+{
+	Oid			id = RelationGetRelid(index);
+
+	last_gate[id % LAST_GATES].index = id;
+	last_gate[id % LAST_GATES].gate = gate;
+}
+
+/* What a mutant does instead: VACUUM may flip the gate between the two pages. */
+static void
+pin_gate_unconfirmed(SfxReader *r, SfxMeta *meta)
+{
+	sfx_meta_reread(r->index, meta, &r->gate.metabuf);
+	drop_gate(r);
+	r->gate.number = meta->gate;
+	SFX_STOP("gate chosen");
+	r->gate.buf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gate.number));
+}
+
+/*
+ * Pin the gate that the metapage names, before anything is copied.  Which one that is hardly ever
+ * changes: the one of the last time is pinned first, and one look at the metapage confirms it.
+ */
+void
+sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
+{
+	if (SFX_MUTANT("gate not read again"))
+	{
+		pin_gate_unconfirmed(r, meta);
+		return;
+	}
+	for (;;)
+	{
+		if (!BufferIsValid(r->gate.buf) && r->gate.number != SFX_GATE_UNKNOWN)
+		{
+			SFX_STOP("gate chosen");
+			r->gate.buf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gate.number));
+		}
+		sfx_meta_reread(r->index, meta, &r->gate.metabuf);
+		if (r->gate.number == meta->gate)
+			return;
+		drop_gate(r);
+		r->gate.number = meta->gate;
+		note_gate(r->index, meta->gate);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+void
+sfx_reader_meta(SfxReader *r, SfxMeta *meta)
+{
+	sfx_pending_flush_index(r->index);
+	if (r->gate.wanted)
+		sfx_reader_pin_gate(r, meta);
+	else
+		sfx_meta_reread(r->index, meta, &r->gate.metabuf);
+	Assert(!r->gate.wanted || BufferIsValid(r->gate.buf));
+}

@@ -1,0 +1,316 @@
+/*-------------------------------------------------------------------------
+ * reader_parts.h - the parts that a reader is made of
+ *
+ * Each part belongs to one file, which changes it; the others read it.  The range says what is to be
+ * read; the window [cur, stop) is the step in hand; a cursor for each run and batches of the delta
+ * have what the stages hold of the window.  Cut keys, dead entries and reading ahead stand beside
+ * these, and a step that does not meet them passes them by.
+ *
+ * Only the files of the reader include this, by reader_impl.h.
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_READER_PARTS_H
+#define SURFIDX_READER_PARTS_H
+
+#include "surfidx.h"
+#include "counters.h"
+#include "dict.h"
+#include "find.h"
+#include "leaf.h"
+#include "log.h"
+#include "meta.h"
+#include "reader.h"
+#include "state.h"
+
+#include "utils/rel.h"
+
+#define READER_BATCH		128
+#define READER_BATCH_FIRST	24	/* behind a seek */
+#define READER_BATCH_BYTES	32768
+#define READER_BATCHES		(SFX_MAX_GENS + 1)	/* each generation's, and the log's end */
+/* Entries of a batch that lasts: the first one's of a range, and more each time. */
+#if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
+#define READER_LASTING_FIRST	64	/* to have it tested */
+#define READER_LASTING		1024
+#else
+#define READER_LASTING_FIRST	512
+#define READER_LASTING		8192
+#endif
+#define READER_LASTING_GROWTH	4
+/* ... and bytes, for each of them. */
+#define READER_LASTING_BYTES	32
+/*
+ * Who asks for a range's first row may want few: behind a seek, the first parts of front-coded
+ * blocks have about so many keys, two of each size, and each pair twice as many as the one before.
+ * What the caller expects to read, if he said so, comes before them.
+ */
+#define READER_PARTS		4
+#define READER_PART_KEYS	32
+/*
+ * So many ranges of a scan in a row that fall into one leaf, and its page is copied for those to
+ * come.
+ */
+#define READER_SAME_LEAF	3
+
+/*
+ * A bound or boundary.  lo and hi point to the caller's bytes, the others there or to bytes of the
+ * reader's own: copies cost more than all else that a point lookup does with them.
+ */
+typedef struct Bound
+{
+	SfxPos		pos;
+	bool		inf;			/* minus infinity as a low bound, plus infinity as a high one */
+} Bound;
+
+/*
+ * A copied batch of one generation, in the direction of the scan.  One that lasts (R10) has entries
+ * of visible rows, for several steps.
+ */
+typedef struct Batch
+{
+	uint32		gen;
+	int			n;				/* entries of the step in hand, and of those before it */
+	int			at;
+	bool		cut;			/* there is more behind it, */
+	SfxPos		end;			/* ... and this is the first position that was not copied */
+	int			all;			/* entries, if it lasts */
+	uint32		used;
+	int			nkilled;
+	uint8		killed[READER_BATCH];	/* numbers of entries whose rows are dead */
+	int			room;			/* entries; bytes follow from that */
+	SfxEntry   *entry;			/* few, or more of them */
+	uint8	   *bytes;
+	SfxEntry	few[READER_BATCH];
+	uint8		few_bytes[READER_BATCH_BYTES + SFX_MAX_ENTRY];
+} Batch;
+
+typedef enum Anchor
+{
+	ANCHOR_RANGE,				/* nothing returned yet: the range's end */
+	ANCHOR_END,					/* ran off the range */
+	ANCHOR_ENTRY,				/* behind the entry last returned */
+	ANCHOR_POS					/* at a position given by sfx_reader_reposition */
+} Anchor;
+
+/* One run's leaf in a step: what it has between cur and stop, and the next entry of that. */
+typedef struct LeafCursor
+{
+	int			at;				/* next entry of block, -1 or nent: none */
+	bool		have_page;		/* page holds a copy for the blocks to come */
+	bool		keyless;		/* the step needs no keys: blocks are decoded without; page holds a
+								 * copy in any case */
+	bool		tidless;		/* the step needs no TIDs: Y8 */
+	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be
+								 * cut there */
+	bool		promised;		/* a filter said that there may be something */
+	int			blockno;
+	SfxLeaf		leaf;
+	SfxDict    *dict;			/* pinned: the one that the last leaf needed */
+	BlockNumber leafblk;
+	SfxBlock	block[1];		/* decoded; used like a pointer */
+	PGAlignedBlock page;
+} LeafCursor;
+
+/* ---- the parts of a reader ---- */
+
+/* What the caller wants: set between ranges, and kept from range to range. */
+typedef struct ReaderWant
+{
+	Snapshot	snapshot;		/* see sfx_reader_snapshot */
+	int			expected;		/* entries of a range that are likely to be asked for, 0: unknown */
+	bool		one;			/* the range's first entry and no other */
+	bool		tids_only;		/* no keys */
+	bool		candidates;		/* of cut leaves stored keys will do, ... */
+	bool		rechecks;		/* ... and the caller looks at the rows for what they are */
+	bool		pass_dead;		/* no rows that are dead to all snapshots (X8) */
+	bool		believe;		/* a filter's word is enough */
+} ReaderWant;
+
+/* The pages that stay pinned from step to step (reader_gate.c). */
+typedef struct ReaderGate
+{
+	Buffer		buf;			/* the gate; invalid: none is pinned */
+	Buffer		metabuf;		/* the metapage, from the first step on */
+	uint32		number;			/* of the gate that was the current one when last looked at */
+	bool		wanted;			/* one is held while a step is in hand */
+	bool		missing;		/* a cut leaf was met without one: the step begins again */
+} ReaderGate;
+
+/*
+ * The range, and where in it the caller stands (reader_range.c).  It is set by a seek and ends with
+ * the next one.
+ */
+typedef struct ReaderRange
+{
+	Bound		lo;
+	Bound		hi;
+	ScanDirection dir;
+	bool		point;			/* the range is all TIDs of one key */
+	bool		hashed;			/* hash is its */
+	bool		follows;		/* the range comes after another one of the same scan */
+	bool		placed;			/* the range's first step has been made, and ... */
+	bool		anchor_inclusive;	/* ANCHOR_POS */
+	bool		touches;		/* it is a lookup, which the image counts (carry.h) */
+	bool		cut_point;		/* it is a lookup for which one stored key of a cut leaf may do */
+	bool		notes_dead;		/* what is dead from a step's beginning on is noted (X8) */
+	Anchor		anchor;
+	int			wanted;			/* entries that are expected and were not decoded yet */
+	int			parts;			/* small parts of blocks still to come */
+	uint64		hash;
+	uint64		steps;			/* one after the other, in one direction (K4) */
+	SfxLogPlace place;			/* ... saw the log up to here */
+	Bound		anchor_pos;
+	uint8		anchor_bytes[SFX_BOUND_MAX];
+} ReaderRange;
+
+/* The window being read: the step in hand, [cur, stop), backward [stop, cur) (reader_step.c). */
+typedef struct ReaderWindow
+{
+	bool		active;			/* there is one */
+	bool		final;			/* its stop is the range's end */
+	int			curbuf;			/* which of bytes cur may point to; stop: the other one */
+	Bound		cur;
+	Bound		stop;
+	SfxState	state;			/* R1's of the step in hand, or of the last one */
+	uint8		bytes[2][SFX_BOUND_MAX];
+} ReaderWindow;
+
+/* What the window has of the delta (reader_batch.c). */
+typedef struct ReaderDelta
+{
+	int			nbatches;
+	int			portion;		/* entries that the next batches have; 0: they do not last */
+	bool		lasting;		/* those in hand last (R10) */
+	struct SfxVisibility *looker;	/* batches may last, and this looks at their rows; or NULL */
+	Batch	   *batch[READER_BATCHES];
+	SfxLogEnd	end;			/* of the active generation's log (I9) */
+} ReaderDelta;
+
+/* Filters before leaves (reader_leaf.c). */
+typedef struct ReaderFilters
+{
+	bool		ask;			/* no leaf was read that had entries of the range */
+	bool		keys_only;		/* filters that were met know single keys only: they are not asked
+								 * for ranges any more */
+	bool		maybe;			/* one has said yes, and that is enough */
+	SfxFilterCounts counts;		/* since the last reset */
+} ReaderFilters;
+
+/* The entry last returned; not a copy, which would cost more than the rest of a call. */
+typedef struct LastEntry
+{
+	const SfxEntry *batch;		/* NULL: it is in leaf's block, at number at */
+	LeafCursor *leaf;
+	int			at;
+} LastEntry;
+
+/*
+ * The place of an entry of another stage among those of main's block, if that has no keys
+ * (reader_stream.c).
+ */
+typedef struct RankedEntry
+{
+	const uint8 *key;			/* NULL: nothing is known */
+	uint64		tid;
+	int			block;
+	int			rank;
+	bool		equal;
+} RankedEntry;
+
+/* The main tree's leaf as ranges of one scan share it (R7; reader_main.c). */
+typedef struct KeptLeaf
+{
+	bool		valid;			/* main.page and main.leaf are all of the leaf main.leafblk, as it was
+								 * after R1 had found ... */
+	SfxState	state;			/* ... this */
+	int			in_a_row;		/* ranges in a row that fell into it */
+} KeptLeaf;
+
+/* The map's word for the whole table (Y8). */
+typedef struct Vouched
+{
+	bool		given;			/* after R1 had found ... */
+	SfxState	state;			/* ... this */
+} Vouched;
+
+/* Cut keys of the main tree's leaf (reader_cut.c); all but recovery and its room: of this step. */
+typedef struct CutKeys
+{
+	bool		all;			/* all keys of the step are recovered, */
+	bool		some;			/* or those beside entries of other stages */
+	bool		recheck;		/* its entries may lie outside of the range */
+	int			whole_len;		/* of the key of whole_tid; -1: all of its entries are dead */
+	uint64		whole_tid;		/* the first one of the list whose key is in whole_keys; 0: none */
+	uint8	   *whole_keys;		/* room for a block's keys; NULL: not needed yet */
+	struct SfxRecovery *recovery;	/* NULL: not needed yet */
+	SfxPos		cur;			/* cur and stop among stored keys */
+	SfxPos		stop;
+	uint8		bytes[2][SFX_MAX_ENTRY];
+} CutKeys;
+
+/* Leaves to come (reader_ahead.c). */
+typedef struct ReadAhead
+{
+	int			went_on;		/* steps of the range that the next leaf was asked for in */
+	int			leaves;			/* to come before the parent is looked at again for those after them */
+	BlockNumber right;			/* leaf to be asked for when the step comes to another block,
+								 * InvalidBlockNumber: none */
+} ReadAhead;
+
+/* Rows of this step that are dead to all snapshots (reader_dead.c). */
+typedef struct DeadEntries
+{
+	Relation	heap;			/* set with the first of them */
+	int			in_batches;
+	int			in_leaf;		/* in the main tree's leaf, ... */
+	uint32		leaf_entries;	/* ... which has so many */
+	uint64	   *tids;			/* of in_leaf; room for SFX_DEAD_MAX, NULL until first needed */
+	Bound		pos;			/* where the first of them stands */
+	uint8		bytes[SFX_MAX_ENTRY];
+} DeadEntries;
+
+/* What of the main tree is dead from the step's beginning on (X8; reader_dead.c). */
+typedef struct PassedRange
+{
+	bool		on;				/* the main tree's entries of this step are dead, up to ... */
+	bool		found;			/* [from, to) is to be noted */
+	int			block;			/* ... before this one, */
+	int			at;				/* entry of the block */
+	int			total;			/* the block has */
+	Bound		from;
+	Bound		to;
+	uint8		bytes[3][SFX_PASSED_KEY];
+} PassedRange;
+
+struct SfxReader
+{
+	SfxStretch	stretch;		/* first, for callers see it */
+	LeafCursor *stretched;		/* whose entries it has; NULL: there is none.  Then the cursor's at and
+								 * last.at lag */
+
+	MemoryContext cxt;			/* the owner's */
+	Relation	index;
+	const SfxOrder *order;
+	bool		touches;		/* lookups are counted in the image (carry.h) */
+	bool		warms;			/* leaves that are read become warm (heat.h) */
+
+	ReaderWant	want;
+	ReaderGate	gate;
+	ReaderWindow win;
+	ReaderRange range;
+	LastEntry	last;
+	RankedEntry ranked;
+	ReaderFilters filter;
+	KeptLeaf	kept;
+	Vouched		vouch;
+	ReadAhead	ahead;
+	DeadEntries dead;
+	PassedRange passed;
+	CutKeys		cut;
+	ReaderDelta delta;
+	int			nruns;			/* runs of the step besides the main tree */
+	LeafCursor *run[SFX_MAX_RUNS];	/* [0, nruns) in use */
+	LeafCursor	main;
+};
+
+#endif							/* SURFIDX_READER_PARTS_H */
