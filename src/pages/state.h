@@ -15,17 +15,17 @@ typedef struct SfxState
 {
 	uint64		build_id;		/* the life: counts of another one mean something else */
 	uint64		groups;			/* groups of merges that were counted */
-	bool		moving;			/* entries may stand in two stages: a generation is frozen, or a run is
-								 * being merged */
+	bool		moving;			/* entries may stand in two stages: a generation is frozen, or a
+								 * run is being merged */
 } SfxState;
 
 /* What has to hold of a state. */
 typedef enum SfxStillHolds
 {
 	SFX_TREES_STAND_STILL,		/* T6: no entry has come into a tree since */
-	SFX_STAGES_ARE_DISJOINT		/* R9: nor had any entry more than one stage when the state was taken.
-								 * So whatever stages of that metapage were read since then gave
-								 * each entry once */
+	SFX_STAGES_ARE_DISJOINT		/* R9: nor had any entry more than one stage when the state was
+								 * taken. So whatever stages of that metapage were read since then
+								 * gave each entry once */
 } SfxStillHolds;
 
 static inline SfxState

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * parallel.c - the shared state of a parallel index scan
  *
- * The participants share the work step by step (reader.c): whoever needs entries seizes the scan,
+ * The participants share the work step by step (reader.c): one that needs entries seizes the scan,
  * makes one step from the published boundary, publishes where that step stopped, and then returns
- * the step's entries at leisure while others go on.  Steps cover the range without gap or overlap,
+ * the step's entries while others go on.  Steps cover the range without gap or overlap,
  * so every entry is returned by exactly one participant, wherever a merge has it.  With = ANY lists
  * the number of the range goes along.
  *-------------------------------------------------------------------------

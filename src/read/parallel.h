@@ -10,7 +10,7 @@
 
 #include "access/relscan.h"
 
-/* Where the next step begins.  Whoever has seized the scan may read and change it. */
+/* Where the next step begins.  The participant that has seized the scan may read and change it. */
 typedef struct SfxShare
 {
 	int			range;			/* number of the range, counted in the direction of the scan */

@@ -3,10 +3,10 @@
  *
  * A *reader* is what one process of one transaction has read of one index: up to MAX_RANGES ranges
  * of keys.  Core's lock manager knows it as a predicate lock on "page" number n of the index, n
- * being the reader's number here; no page of the file is meant.  Whoever inserts a key asks core
- * about each reader of the index one of whose ranges has it (README "SERIALIZABLE", S1 to S3).
+ * being the reader's number here; no page of the file is meant.  An inserter asks core about each
+ * reader of the index with a range that has its key (README "SERIALIZABLE", S1 to S3).
  *
- * Core decides how long a lock matters.  A reader that has none any more is nobody's, and its
+ * Core decides how long a lock matters.  A reader without a lock has no owner any more, and its
  * place is free.
  *
  * Bounds of more than RANGE_BYTES are widened: in byte order to what they begin with, else to the
@@ -34,7 +34,7 @@
 #define MAX_RANGES		32		/* of a reader: core locks the whole relation about there */
 #define RANGES_PER_READER 4		/* how many ranges there are for each reader that there can be */
 #define BUCKETS			256		/* of indexes */
-#define SWEEP			8		/* readers looked at for each new one: are they anybody's? */
+#define SWEEP			8		/* readers looked at for each new one: have they an owner? */
 #define SWEEP_IN_NEED	64		/* ... if there is no room left */
 #define NONE			PG_UINT32_MAX
 
@@ -83,7 +83,7 @@ typedef struct OwnReader
 } OwnReader;
 
 static PredicateShared *shared = NULL;
-static KeyRange *ranges;		/* behind the readers */
+static KeyRange *ranges;		/* after the readers, in memory */
 static HTAB *own = NULL;		/* of this transaction; NULL: nothing was read */
 
 /* ------------------------------------------------------------------ shared memory */
@@ -274,7 +274,7 @@ word_at(const uint8 *bytes, int len, int i)
 }
 
 /*
- * How far b, which begins behind a, is from it, keys being fractions: a guess where bytes are not
+ * How far b, which begins after a, is from it, keys being fractions: a guess where bytes are not
  * in order.
  */
 static double
@@ -400,7 +400,7 @@ own_reader(const OwnReader *o)
 	return o->serial != 0 && r->serial == o->serial ? r : NULL;
 }
 
-/* Is k part of one of the ranges?  An open one counts for those who ask for it. */
+/* Is k part of one of the ranges?  An open one counts if the caller asks for it. */
 static bool
 covered(const SfxOrder *order, const KeyReader *r, const KeyRange *k, bool open_ones)
 {

@@ -53,7 +53,7 @@ extern void sfx_predicate_close(Relation index, const SfxOrder *order, SfxKeyLoc
 
 /*
  * An entry with this key was appended, or a duplicate of it is about to be reported: notes a
- * conflict with whoever has read a range that it lies in.  May throw.
+ * conflict with each transaction that has read a range that it lies in.  May throw.
  */
 extern void sfx_predicate_write(Relation index, const SfxOrder *order, const SfxEntry *e);
 

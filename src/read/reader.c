@@ -128,6 +128,7 @@ unpin_dicts(SfxReader *r)
 void
 sfx_reader_release_gate(SfxReader *r)
 {
+	Assert(!r->win.active);
 	drop_gate(r);
 }
 

@@ -34,7 +34,7 @@ typedef struct SfxStretch
 extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool gate);
 
 /*
- * For whom it reads: steps throw where this snapshot has expired.  NULL, as at first: they do not.
+ * The snapshot of the caller: ERROR at a step where it has expired.  NULL, as at first: no error.
  */
 extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
 
@@ -46,8 +46,9 @@ extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
 extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
 
 /*
- * The caller wants no rows that are dead to everybody, and asks the table about all others: what of
- * the main tree this backend knows to be dead is left out, and what is found dead noted (X8).
+ * From the next seek on: the caller wants no rows that are dead to all snapshots, and asks the
+ * table about all others.  What of the main tree this backend knows to be dead is left out, and
+ * what is found dead is noted (X8).
  */
 extern void sfx_reader_pass_dead(SfxReader *r, bool pass);
 
@@ -58,10 +59,10 @@ extern void sfx_reader_pass_dead(SfxReader *r, bool pass);
 extern void sfx_reader_expect(SfxReader *r, int entries);
 
 /*
- * Of leaves whose keys are cut the caller, who needs no keys (sfx_reader_tids_only), may get
- * entries in order with what is stored of them (true).  rechecks: he has an MVCC snapshot and one
- * range, and looks at the rows of those that sfx_reader_recheck() names, which may lie outside of
- * it (W7).
+ * From the next seek on, for callers that need no keys (sfx_reader_tids_only): leaves with cut keys
+ * may give entries in order with stored keys (true).  rechecks: the caller has an MVCC snapshot and
+ * one range, and looks at the rows of the entries that sfx_reader_recheck() names, which may lie
+ * outside of it (W7).
  */
 extern void sfx_reader_candidates(SfxReader *r, bool candidates, bool rechecks);
 
@@ -69,9 +70,9 @@ extern void sfx_reader_candidates(SfxReader *r, bool candidates, bool rechecks);
 extern bool sfx_reader_recheck(const SfxReader *r);
 
 /*
- * All of the table was all-visible at a moment behind the step in hand.  From now on entries may
- * come in blocks without TIDs (SfxBlock.tidless), whose rows are visible (Y8).  For who goes
- * forward through whole stretches, and does not come back.
+ * The whole table was all-visible at a moment after R1 of the step in hand.  From now on entries
+ * may come in blocks without TIDs (SfxBlock.tidless), whose rows are visible (Y8).  For callers
+ * that go forward through whole stretches, and do not come back.
  */
 extern void sfx_reader_vouch(SfxReader *r);
 
@@ -82,9 +83,12 @@ extern void sfx_reader_vouch(SfxReader *r);
 struct SfxVisibility;
 extern void sfx_reader_look_ahead(SfxReader *r, struct SfxVisibility *v);
 
-/* Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Entries come
- * ascending with ForwardScanDirection first, descending with BackwardScanDirection first. Cheap: nothing is read yet, nor
- * copied: the bounds' bytes have to stay until the next seek or reset. */
+/*
+ * Position on the range [lo, hi) (hi->key NULL: to the end; lo->len 0: from the start).  Entries
+ * ascend if ForwardScanDirection is asked for first, and descend with BackwardScanDirection.
+ * Cheap: nothing is read yet, nor copied: the bounds' bytes have to stay until the next seek or
+ * reset.  The range was locked before, if the snapshot is a serializable transaction's (S1).
+ */
 extern void sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi);
 
 /*
@@ -103,27 +107,27 @@ extern SfxLogPlace sfx_reader_log_place(const SfxReader *r);
 extern void sfx_reader_no_filters(SfxReader *r);
 
 /*
- * The first entry of [lo, hi), for who wants no other: less is decoded.  The reader stands nowhere
- * afterwards.  *e as from sfx_reader_next.
+ * The first entry of [lo, hi), for callers that want no other: less is decoded.  The reader stands
+ * nowhere afterwards.  *e as from sfx_reader_next.
  */
 extern bool sfx_reader_first(SfxReader *r, const SfxPos *lo, const SfxPos *hi, SfxEntry *e);
 
 /*
- * Count the visible rows of the range just sought, whose keys nobody needs, into v (R9); the reader
- * is at the range's end then.  False: that is not possible, nothing is counted, and the range is to
- * be read.  Not for serializable transactions.
+ * Count the visible rows of the range just sought into v (R9), after sfx_reader_tids_only; the
+ * reader is at the range's end then.  False: that is not possible, nothing is counted, and the
+ * range has to be read.  Not for serializable transactions.
  */
 extern bool sfx_reader_count(SfxReader *r, struct SfxVisibility *v);
 
 /*
- * Who takes the entries of a range in no order.  visible: the rows of all of them are (Y8); else
- * that is his to find out before he returns, while the gate is held (Y2).
+ * Takes the entries of a range, in no order.  visible: all of their rows are visible (Y8).  If not,
+ * the taker finds out which are before it returns, while the gate is held (Y2).
  */
 typedef struct SfxTaker
 {
 	/*
 	 * Entries e of a leaf's block with lo <= e < hi (NULL: no bound), as they are coded: how many
-	 * he took, SFX_NOT_CODED, or SFX_CORRUPT.
+	 * were taken, SFX_NOT_CODED, or SFX_CORRUPT.
 	 */
 	int			(*coded) (void *arg, const SfxLeaf *leaf, int b, const SfxPos *lo,
 						  const SfxPos *hi, bool visible);
@@ -135,24 +139,27 @@ typedef struct SfxTaker
 #define SFX_NOT_CODED	(-1000)
 
 /*
- * The same for who needs keys: hand them to the taker, with v's map.  False: that is not possible;
- * what he was given has to be forgotten.
+ * The same with keys: hand the range's entries to the taker, with v's map.  False: that is not
+ * possible, and the taker has to forget what it was given.
  */
 extern bool sfx_reader_feed(SfxReader *r, struct SfxVisibility *v, const SfxTaker *taker);
 
 /*
- * For who reads in order, without TIDs, a stretch at a time: has every entry of the step been
- * handed out, and the range goes on?  The stretch is closed.
- * Only then: *n, the number of entries, all of visible rows, from the step's stop to end, or the
- * range's end if that comes first.  False: they have to be read, *n is not set.  The reader stays
- * where it is.
+ * For callers that read in order, without TIDs, a stretch at a time: was every entry of the step
+ * handed out, and does the range go on?  The stretch is closed.
  */
 extern bool sfx_reader_at_leaf_end(SfxReader *r);
+
+/*
+ * After sfx_reader_at_leaf_end has said so: *n, the number of entries, all of visible rows, from
+ * the step's stop to end, or to the range's end if that comes first (Y19).  False: they have to be
+ * read, and *n is not set.  The reader stays where it is.
+ */
 extern bool sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n);
 
 /*
- * For such a one, when a block has been handed out: how many entries the blocks behind it have that
- * lie in front of end as a whole, which are passed over.
+ * The same within a leaf, after a block was handed out: the reader passes over the next blocks that
+ * lie before end as a whole, and returns how many entries they have.
  */
 extern int	sfx_reader_count_blocks(SfxReader *r, const SfxPos *end);
 
@@ -163,10 +170,10 @@ extern int	sfx_reader_count_blocks(SfxReader *r, const SfxPos *end);
 extern bool sfx_reader_may_hold(SfxReader *r);
 
 /*
- * The next entry in that direction after the last one returned (from the respective end of the range at first).
- * A change of direction is allowed at any call: the entry last returned is not returned again.
- * When the end was hit, moving the other way returns the last entry in that direction again, as btree's scans do.
- * *e points into the reader's memory, valid until the next call.  False at the end.
+ * The next entry in that direction after the last one returned; at first, from the range's end on
+ * that side.  The direction may change at any call: the entry last returned is not returned again.
+ * After the end was hit, the other direction begins with the last entry, as in btree's scans.  *e
+ * points into the reader's memory, valid until the next call.  False at the end.
  */
 extern bool sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e);
 
@@ -207,7 +214,7 @@ sfx_reader_peek(const SfxReader *r, ScanDirection dir, const SfxBlock **block, i
 	return true;
 }
 
-/* n entries at most come that way; for those behind them it takes sfx_reader_next. */
+/* n entries at most come that way; those after them come from sfx_reader_next. */
 static inline void
 sfx_reader_shorten(SfxReader *r, int n)
 {
@@ -250,10 +257,10 @@ sfx_reader_stretch_entries(SfxReader *r, bool with_last, const SfxBlock **block,
 }
 
 /*
- * The next entries, forward, of whatever stages, as one block: how many.  known[i], for
+ * The next entries, forward, of all stages, as one block: their number.  known[i], for
  * SFX_BLOCK_ENTRIES of them: entry i was looked at, and its row is visible.  Payloads are copied to
  * payload, which has room for SFX_MERGED_PAYLOADS + SFX_MAX_ENTRY bytes, or is NULL: entries have
- * none.  0: they are to come one by one or in stretches, which may be the shorter way.
+ * none.  0: they have to be read one by one or in stretches, which may be the shorter way.
  */
 #if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
 #define SFX_MERGED_PAYLOADS	1024	/* to have it tested */
@@ -271,8 +278,11 @@ extern void sfx_reader_last(SfxReader *r, SfxEntry *e);
 /* Is it one of a block without TIDs? */
 extern bool sfx_reader_last_tidless(const SfxReader *r);
 
-/* Continue just after (before) this position in the current range, for restored marks: the next call to
- * sfx_reader_next returns the first entry beyond pos in its direction; with inclusive, pos itself can come too. */
+/*
+ * Continue just after (before) this position in the current range, for restored marks: the next
+ * call of sfx_reader_next returns the first entry beyond pos in its direction; with inclusive, pos
+ * itself can come, too.
+ */
 extern void sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive);
 
 /*
@@ -284,8 +294,9 @@ extern bool sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from,
 extern bool sfx_reader_take(SfxReader *r, SfxEntry *e);
 
 /*
- * The row of the entry last returned is dead to everybody, as heap has told.  Once the step in hand
- * is done with, its entry is removed where that is cheap (README "Dead entries").  Not in recovery.
+ * The table heap says that the row of the entry last returned is dead to all snapshots.  At the end
+ * of the step in hand its entry is removed where that is cheap (README "Dead entries").  Not in
+ * recovery.
  */
 extern void sfx_reader_kill(SfxReader *r, Relation heap);
 
@@ -296,8 +307,8 @@ extern void sfx_reader_kill(SfxReader *r, Relation heap);
 extern BlockNumber sfx_reader_leaf(const SfxReader *r);
 
 /*
- * The range is at its end and no other one follows for now: let go of the gate, or VACUUM would
- * wait for the scan's end.
+ * The range is at its end and no other one follows for now: release the gate, for which VACUUM
+ * would wait otherwise until the scan ends.
  */
 extern void sfx_reader_release_gate(SfxReader *r);
 

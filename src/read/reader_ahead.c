@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  * reader_ahead.c - asking for leaves before a range scan comes to them
  *
- * The right neighbour is named in the leaf itself.  Those behind it, and all that a backward scan
- * comes to, are named in the parent, which is visited once for each window of
- * effective_io_concurrency leaves.  Forward, the right neighbour tells first whether leaves have to
- * be read: an index in memory needs no asking.  Where none of a window had to be read, the next
- * windows are skipped.
+ * A leaf names its right neighbor.  The leaves after that, and all that a backward scan comes to,
+ * are named in the parent, which is visited once for each window of effective_io_concurrency
+ * leaves. Forward, the right neighbor tells first whether leaves have to be read: an index in
+ * memory needs no prefetching.  Where no leaf of a window had to be read, the next windows are
+ * skipped.
  *
- * No read stream: it keeps the pages pinned that it was told of, in their order, and who has been
- * told of a wrong one, because a merge has moved entries, has to begin a new one.  A page that was
- * asked for and is not the one that is needed costs nothing else.
+ * No read stream: that keeps the pages pinned that it was told of, in their order, and a merge that
+ * moves entries would make them the wrong ones.  A page that was prefetched and is not needed costs
+ * nothing else.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -51,7 +51,7 @@ sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 	bool		reads = true;
 
 	Assert(sfx_holds_no_lwlock());
-	/* who wants few rows of a range finds them in its first block, more often than not */
+	/* a caller that wants few rows of a range finds them in its first block, more often than not */
 	if (r->ahead.went_on == 0)
 		r->ahead.right = right;
 	else if (BlockNumberIsValid(right))
@@ -61,7 +61,7 @@ sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 		r->ahead.leaves--;
 		return;
 	}
-	/* who goes on once may want no more */
+	/* a caller that goes on once may want no more */
 	if (++r->ahead.went_on < 2 || SfxMetaMain(meta)->level == 0 || !reads)
 		return;
 	window = Min(get_tablespace_io_concurrency(r->index->rd_rel->reltablespace), WINDOW_MAX);

@@ -27,8 +27,8 @@ batch_add(Batch *b, const SfxEntry *e)
 }
 
 /*
- * Has the image, which is held, certainly nothing of the range?  Only a filter says so, of single
- * keys.
+ * Does the image, which is held, certainly have nothing of the range?  Only a filter says so, and
+ * of single keys.
  */
 static inline bool
 image_lacks(SfxReader *r, SfxImage *img)
@@ -44,8 +44,8 @@ image_lacks(SfxReader *r, SfxImage *img)
 }
 
 /*
- * So many entries are copied of each generation: behind a seek a part of a batch, since who wants
- * few rows would pay for all of it; many, if the batch lasts.
+ * So many entries are copied of each generation: after a seek a part of a batch, since a caller
+ * that wants few rows would pay for all of it; many, if the batch lasts.
  */
 static inline int
 entries_to_copy(const SfxReader *r)
@@ -123,8 +123,8 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 }
 
 /*
- * I9 is for who seeks: a long range has its images applied, or each of its steps would look into
- * the same end.  A frozen generation's image is applied once.
+ * I9 is for seeks: a long range has its images applied, or each of its steps would look into the
+ * same end.  A frozen generation's image is applied once.
  */
 static SfxImage *
 acquire_image(SfxReader *r, const SfxMeta *meta, int g)
@@ -146,7 +146,7 @@ empty_batch(Batch *b, uint32 gen)
 
 /*
  * The range's first look at the active generation: how far the log was seen (its image is held), or
- * that it has no pages (NULL).  What comes behind the first step's look may be missed by it.
+ * that it has no pages (NULL).  The first step may miss what comes after that.
  */
 static inline void
 note_place(SfxReader *r, const SfxMeta *meta, const SfxImage *img)
@@ -197,7 +197,8 @@ is_wanted(const SfxReader *r, const SfxEntry *e)
 	bool		ahead;
 
 	/* most entries are of other keys than the one that is looked up */
-	if (r->range.point && !sfx_same_bytes(r->range.lo.pos.key, r->range.lo.pos.len, e->key, e->keylen))
+	if (r->range.point &&
+		!sfx_same_bytes(r->range.lo.pos.key, r->range.lo.pos.len, e->key, e->keylen))
 		return false;
 	if (forward(r))
 		ahead = sfx_order_cmp_pos(r->order, &p, &r->win.cur.pos) >= 0;
@@ -275,7 +276,7 @@ get_batch(SfxReader *r)
 	return b;
 }
 
-/* The one behind those in use. */
+/* The next one that is not in use. */
 static Batch *
 next_batch(SfxReader *r)
 {

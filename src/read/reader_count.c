@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
- * reader_count.c - the rows of a range, stage by stage: counted, or handed to who sums them up
+ * reader_count.c - the rows of a range, stage by stage: counted, or passed to a taker that sums
+ * them up
  *
- * Neither needs an order, nor keys to tell what stands in two stages, if nothing does (R9): the
- * delta's entries are taken from its image, and those of each run from its leaves, a coded block at
- * a time.  Where the whole table is all-visible (Y8) no TID is looked at, and for a count most
- * leaves are not even read.
+ * Neither needs an order, nor keys to recognize what stands in two stages, if nothing does (R9):
+ * the delta's entries are taken from its image, and those of each run from its leaves, a coded
+ * block at a time.  Where the whole table is all-visible (Y8) no TID is looked at, and a count does
+ * not even read most leaves.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -99,7 +100,7 @@ clear_block(SfxReader *r)
 /*
  * Entries from cur on, into main's block, which no leaf needs meanwhile; without taker their TIDs
  * alone.  False: the generation is gone, or its image was in another order (K4), and goes.  *more:
- * cur is behind them.
+ * cur stands after them.
  */
 static bool
 copy_entries(Stages *s, bool *more)
@@ -117,7 +118,8 @@ copy_entries(Stages *s, bool *more)
 	if (img == NULL)
 		return false;
 	d = sfx_image_delta(img, r->order, &a);
-	for (bool have = sfx_delta_seek(d, &a, &r->win.cur.pos, &c); have; have = sfx_delta_next(d, &a, &c))
+	for (bool have = sfx_delta_seek(d, &a, &r->win.cur.pos, &c); have;
+		 have = sfx_delta_next(d, &a, &c))
 	{
 		sfx_delta_get(d, &a, &c, &e);
 		if (beyond_range(r, &e))
@@ -274,7 +276,8 @@ count_some(Stages *s, Buffer buf, bool all_visible)
 
 /*
  * Main's leaf, which has cut keys: does it tell which of its entries are in the range?  If not, the
- * union knows how to find bounds; and who takes keys has them from there.
+ * range has to be read through the union, which finds bounds among cut keys; a taker needs whole
+ * keys, which it gets there.
  */
 static bool
 is_decided(Stages *s, BlockNumber blkno)
@@ -340,7 +343,8 @@ count_above_leaves(Stages *s, const SfxRun *run)
 	uint64		now;
 
 	SFX_STOP("count above leaves");
-	now = sfx_count_tree(r->index, r->order, s->before, run, &r->win.cur.pos, &r->range.hi.pos, &exact);
+	now = sfx_count_tree(r->index, r->order, s->before, run, &r->win.cur.pos, &r->range.hi.pos,
+						 &exact);
 	if (!exact)
 		return false;
 	sfx_visibility_add_visible(s->v, now);
@@ -356,7 +360,8 @@ count_leaves(Stages *s, const SfxRun *run)
 	bool		all_visible = false;
 
 	r->win.cur = r->range.lo;
-	for (Size leaves = 1; s->taker || !all_visible || leaves <= worth_a_look + PAGE_LEAVES; leaves++)
+	for (Size leaves = 1;
+		 s->taker || !all_visible || leaves <= worth_a_look + PAGE_LEAVES; leaves++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (!count_leaf(s, run, all_visible))
@@ -430,7 +435,8 @@ sfx_reader_at_leaf_end(SfxReader *r)
 {
 	const LeafCursor *s = &r->main;
 
-	if (!r->win.active || r->win.final || !s->tidless || !forward(r) || r->stretch.at != r->stretch.end)
+	if (!r->win.active || r->win.final || !s->tidless || !forward(r) ||
+		r->stretch.at != r->stretch.end)
 		return false;
 	close_stretch(r);
 	return s->at >= s->block->nent && !sfx_block_left(s->block) &&
@@ -440,7 +446,7 @@ sfx_reader_at_leaf_end(SfxReader *r)
 int
 sfx_reader_count_blocks(SfxReader *r, const SfxPos *end)
 {
-	LeafCursor	   *s = &r->main;
+	LeafCursor *s = &r->main;
 	int			to;
 	int			n;
 

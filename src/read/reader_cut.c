@@ -61,8 +61,8 @@ is_undecided(SfxReader *r, const SfxPos *pos)
 }
 
 /*
- * All TIDs of one key are looked for, and whoever looks will look at the rows: the one stored key
- * that may be meant is as good as the whole one.
+ * All TIDs of one key are looked for, and the caller will look at the rows: the one stored key that
+ * may be meant is as good as the whole one.
  */
 static bool
 point_is_undecided(SfxReader *r, bool others)
@@ -70,7 +70,8 @@ point_is_undecided(SfxReader *r, bool others)
 	SfxEntry	stored;
 
 	/* (a fence may stand between the range's ends, among the TIDs of a key that is whole) */
-	if (!r->want.rechecks || !r->range.point || others || r->win.cur.pos.len != r->range.lo.pos.len ||
+	if (!r->want.rechecks || !r->range.point || others ||
+		r->win.cur.pos.len != r->range.lo.pos.len ||
 		r->win.stop.pos.len != r->range.lo.pos.len || !is_undecided(r, &r->range.lo.pos))
 		return false;
 	sfx_block_entry(r->main.block, 0, &stored);
@@ -103,7 +104,8 @@ sfx_reader_cut_bounds(SfxReader *r, bool others)
 	bool		known = false;
 	int			c = 0;
 
-	r->cut.whole_tid = 0;			/* TIDs may be in other hands since the last step */
+	Assert(r->main.leaf.cut && !r->main.keyless && !r->main.tidless);
+	r->cut.whole_tid = 0;		/* TIDs may have other rows since the last step */
 	r->cut.all = !r->want.candidates || (others && r->nruns > 0);
 	r->cut.some = others;
 	r->cut.recheck = point_is_undecided(r, others);
@@ -177,7 +179,7 @@ set_keys(SfxBlock *block, const uint8 *keys, const uint32 *off, const uint8 *loo
 	block->total = block->first + n + (cut_off ? 1 : 0);
 }
 
-/* Recover the keys that have to be.  Entries that are dead to everybody go. */
+/* Recover the keys that are needed.  Entries that are dead to all snapshots go. */
 void
 sfx_reader_recover_keys(SfxReader *r)
 {
@@ -236,9 +238,10 @@ sfx_reader_whole_key(SfxReader *r, int i, SfxEntry *e)
 	const SfxBlock *block = r->main.block;
 	int			from = i;
 
+	Assert(r->main.leaf.cut && i >= 0 && i < block->nent);
 	if (r->cut.all || SFX_MUTANT("cut keys outlive a page"))
 		return;
-	/* whoever returns there looks for the key that was asked for */
+	/* a caller that returns there looks for the key that was asked for */
 	if (r->cut.recheck)
 	{
 		e->key = r->range.lo.pos.key;
@@ -251,11 +254,11 @@ sfx_reader_whole_key(SfxReader *r, int i, SfxEntry *e)
 	if (r->cut.whole_tid != block->tid[from])
 	{
 		r->cut.whole_len = sfx_recover_key(recovery(r), r->main.leafblk, block, from,
-									   sfx_block_end_of_key(block, i), whole_keys(r));
+										   sfx_block_end_of_key(block, i), whole_keys(r));
 		sfx_recovery_rest(r->cut.recovery);
 		r->cut.whole_tid = block->tid[from];
 	}
-	/* whoever goes on from an entry that is dead to everybody meets none of its key that is not */
+	/* all entries of that key are dead to all snapshots: the scan may go on from the stored key */
 	if (r->cut.whole_len < 0)
 		return;
 	e->key = r->cut.whole_keys;

@@ -42,7 +42,7 @@ sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta)
 	r->passed.total = block->total;
 }
 
-/* Is entry i of the main tree's block, or its end, the next one behind those that are dead? */
+/* Is entry i of the main tree's block, or its end, the next one after those that are dead? */
 static bool
 is_next_passed(const SfxReader *r, int i)
 {
@@ -76,6 +76,7 @@ sfx_reader_passed_step(SfxReader *r)
 {
 	const SfxPos *stop = &r->win.stop.pos;
 
+	Assert(r->passed.on && forward(r));
 	if (r->win.stop.inf || stop->len > SFX_PASSED_KEY || !is_next_passed(r, r->main.block->nent))
 		return;
 	bound_set(&r->passed.to, r->passed.bytes[1], stop->key, stop->len, stop->tid);
@@ -90,7 +91,7 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 	SfxEntry	e;
 
 	/*
-	 * the heap calls dead, too, what it took from snapshots that have expired, and nothing here
+	 * the heap also calls dead what it took from snapshots that have expired, and nothing here
 	 * would tell them
 	 */
 	if (!r->win.active || r->range.anchor != ANCHOR_ENTRY || heap == NULL || SfxSnapshotsExpire())
@@ -103,7 +104,8 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 		{
 			Batch	   *b = r->delta.batch[i];
 
-			if (r->last.batch < b->entry || r->last.batch >= b->entry + b->n || b->nkilled == READER_BATCH)
+			if (r->last.batch < b->entry || r->last.batch >= b->entry + b->n ||
+				b->nkilled == READER_BATCH)
 				continue;
 			b->killed[b->nkilled++] = r->last.batch - b->entry;
 			r->dead.in_batches++;
@@ -175,7 +177,8 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	 * a merge on its way leaves out of an older generation what this one has: it has to go on
 	 * having it (M7)
 	 */
-	if (g == meta->ngens || (g < meta->ngens - 1 && sfx_carried(meta, g) && !SFX_MUTANT("kill what was carried over")))
+	if (g == meta->ngens ||
+		(g < meta->ngens - 1 && sfx_carried(meta, g) && !SFX_MUTANT("kill what was carried over")))
 		return;
 	for (int i = 0; i < n; i++)
 		entries[i] = &b->entry[b->killed[i]];
@@ -220,5 +223,6 @@ sfx_reader_remove_dead(SfxReader *r)
 	}
 	r->dead.in_leaf = 0;
 	if (ndead > 0 && sfx_dead_worth(r->dead.leaf_entries, ndead))
-		sfx_dead_clean_leaf(r->index, r->dead.heap, r->order, &r->dead.pos.pos, r->dead.tids, ndead);
+		sfx_dead_clean_leaf(r->index, r->dead.heap, r->order, &r->dead.pos.pos, r->dead.tids,
+							ndead);
 }

@@ -28,7 +28,9 @@ sfx_reader_last_gate(Relation index)
 {
 	Oid			id = RelationGetRelid(index);
 
-	return last_gate[id % LAST_GATES].index == id ? last_gate[id % LAST_GATES].gate : SFX_GATE_UNKNOWN;
+	if (last_gate[id % LAST_GATES].index != id)
+		return SFX_GATE_UNKNOWN;
+	return last_gate[id % LAST_GATES].gate;
 }
 
 static void

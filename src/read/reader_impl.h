@@ -53,8 +53,8 @@ extern void sfx_reader_one_step(SfxReader *r);
 
 /*
  * The leaf of a run that holds pos, locked in shared mode and open in *leaf.  InvalidBuffer with
- * *answered: a filter says that there is no need to read it, and stop may have moved to the filter's
- * fence; without: the run is gone.
+ * *answered: a filter says that there is no need to read it, and stop may have moved to the
+ * filter's fence; without: the run is gone.
  */
 extern Buffer sfx_reader_find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos,
 								   LeafCursor *s, SfxLeaf *leaf, bool *answered);
@@ -231,7 +231,7 @@ static inline bool
 sfx_reader_is_vouched(const SfxReader *r, const SfxMeta *meta)
 {
 	return r->vouch.given && (SFX_MUTANT("vouched for good") ||
-						  sfx_state_still_holds(&r->vouch.state, meta, SFX_TREES_STAND_STILL));
+							  sfx_state_still_holds(&r->vouch.state, meta, SFX_TREES_STAND_STILL));
 }
 
 /* Does e lie beyond the far end of the range, seen from cur? */

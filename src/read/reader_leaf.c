@@ -44,6 +44,7 @@ sfx_reader_decode_left(SfxReader *r, LeafCursor *s)
 {
 	int			part = s->leaf.cut ? sfx_reader_cut_part(r) : 0;
 
+	Assert(sfx_block_left(s->block));
 	r->ranked.key = NULL;
 	part = part > 0 ? part : next_part(r);
 	if (sfx_leaf_decode_left(&s->leaf, s->blockno, part, !forward(r), s->block) < 0)
@@ -75,6 +76,8 @@ sfx_reader_decode(SfxReader *r, LeafCursor *s, const SfxLeaf *leaf, int b, bool 
 	int			part = leaf->cut ? sfx_reader_cut_part(r) : 0;
 	int			result;
 
+	Assert(b >= 0 && b < leaf->nblocks);
+	Assert(!leaf->cut || s == &r->main);
 	r->ranked.key = NULL;
 	if (s->keyless)
 		result = sfx_leaf_decode_keyless(leaf, b, lo, hi, s->block);
@@ -140,7 +143,8 @@ stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
  * need to read it; without: the run is gone.
  */
 Buffer
-sfx_reader_find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos, LeafCursor *s, SfxLeaf *leaf, bool *answered)
+sfx_reader_find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos *pos,
+					 LeafCursor *s, SfxLeaf *leaf, bool *answered)
 {
 	SfxFilterProbe probe;
 	Buffer		buf;
@@ -151,7 +155,8 @@ sfx_reader_find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos
 	probe.key = r->range.point ? r->range.lo.pos.key : NULL;
 	probe.keylen = r->range.lo.pos.len;
 	/* An open end is next to never empty: no filter is asked for it. */
-	if (!r->filter.ask || (r->filter.keys_only && probe.key == NULL) || (fwd ? r->win.stop.inf : r->win.stop.pos.len == 0))
+	if (!r->filter.ask || (r->filter.keys_only && probe.key == NULL) ||
+		(fwd ? r->win.stop.inf : r->win.stop.pos.len == 0))
 		return sfx_tree_find_leaf(SfxTreeOf(r->index, r->order, meta, run), pos, !fwd, leaf);
 	probe.lo = fwd ? &r->win.cur.pos : &r->win.stop.pos;
 	probe.hi = fwd ? &r->win.stop.pos : r->win.cur.inf ? NULL : &r->win.cur.pos;
@@ -196,7 +201,7 @@ sfx_reader_open_leaf(SfxReader *r, LeafCursor *s, const SfxLeaf *leaf)
 }
 
 /*
- * Is there anything for this step in the blocks behind number b, which is decoded, or left of it?
+ * Is there anything for this step in the blocks after number b, which is decoded, or left of it?
  */
 static inline bool
 more_blocks(const SfxReader *r, const LeafCursor *s, const SfxLeaf *leaf, int b)
@@ -289,8 +294,8 @@ found_by_bytes(SfxReader *r, const SfxMeta *meta, LeafCursor *s, const SfxLeaf *
 	if (!leaf->bytewise || !forward(r) || s->tidless || s->whole || !is_key(r) ||
 		r->win.cur.pos.tid != 0)
 		return false;
-	found = sfx_leaf_find_exact(leaf, r->win.stop.pos.key, r->win.stop.pos.len, r->win.stop.pos.tid, s->block,
-								&b);
+	found = sfx_leaf_find_exact(leaf, r->win.stop.pos.key, r->win.stop.pos.len,
+								r->win.stop.pos.tid, s->block, &b);
 	if (found == SFX_EXACT_CORRUPT)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	sfx_cache_tried_bytes(r->index, meta, found != SFX_EXACT_UNDECIDED);
@@ -310,8 +315,8 @@ found_by_bytes(SfxReader *r, const SfxMeta *meta, LeafCursor *s, const SfxLeaf *
  * of it, too.
  */
 bool
-sfx_reader_first_block(SfxReader *r, const SfxMeta *meta, LeafCursor *s, const SfxLeaf *leaf, const SfxPos *pos,
-			bool *more)
+sfx_reader_first_block(SfxReader *r, const SfxMeta *meta, LeafCursor *s, const SfxLeaf *leaf,
+					   const SfxPos *pos, bool *more)
 {
 	int			b = 0;
 
@@ -371,11 +376,14 @@ sfx_reader_keep_blocks(SfxReader *r, LeafCursor *s, Buffer buf, int *first, int 
 	uint32		unused;
 	int			last;
 
+	Assert(forward(r));
 	s->leafblk = BufferGetBlockNumber(buf);
 	sfx_dict_attach(r->index, s->leafblk, page, &s->leaf, &s->dict);
 	sfx_reader_open_leaf(r, s, leaf);
 	*first = sfx_leaf_find_block(leaf, &r->win.cur.pos);
-	last = s->whole || r->win.stop.inf ? leaf->nblocks : sfx_leaf_find_block(leaf, &r->win.stop.pos);
+	last = leaf->nblocks;
+	if (!s->whole && !r->win.stop.inf)
+		last = sfx_leaf_find_block(leaf, &r->win.stop.pos);
 	if (*first < 0 || last < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf directory");
 	*end = Min(last + 1, leaf->nblocks);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  * reader_look.c - the rows of batches that last for several steps (R10)
  *
- * Who reads many entries in order would stop at each one of the delta's to see its row.  Here the
- * rows of many such entries are looked at together, page by page, and those entries that are left
- * are visible rows, like those that the map vouches for.
+ * A caller that reads many entries in order would stop at each one of the delta's to see its row.
+ * Here the rows of many such entries are looked at together, page by page, and the entries that are
+ * left have visible rows, like those that the map vouches for.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -17,6 +17,8 @@ StaticAssertDecl(READER_LASTING <= SFX_VISIBILITY_ROWS, "a batch's rows are look
 void
 sfx_reader_look_ahead(SfxReader *r, SfxVisibility *v)
 {
+	/* its rows are looked at while their TIDs cannot be reused */
+	Assert(r->gate.wanted || SFX_MUTANT("rows without a gate"));
 	r->delta.looker = v;
 }
 

@@ -57,6 +57,15 @@ note_last(SfxReader *r, const SfxMeta *meta, LeafCursor *s, const SfxLeaf *leaf)
 	s->block->nent = 0;
 }
 
+/* The step has nothing of this leaf: if it is the tree's last one, note where the tree ends. */
+static inline void
+may_be_last(SfxReader *r, const SfxMeta *meta, const SfxLeaf *leaf, Page page, bool more)
+{
+	if (forward(r) && !more && r->main.block->nent == 0 &&
+		!BlockNumberIsValid(SfxPageGetTail(page)->right))
+		note_last(r, meta, &r->main, leaf);
+}
+
 /*
  * Is pos in the leaf that was copied, and the copy as good as the page (R7)?  While the trees stand
  * still (T6), what R3 would find in the leaf now was there when it was copied.  What was removed
@@ -75,7 +84,8 @@ copy_holds(const SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	if (forward(r))
 		return sfx_leaf_cmp_fences(leaf, pos) == 0;
 	/* all of the step, which begins below pos */
-	return pos->key != NULL && sfx_leaf_cmp_fences(leaf, &r->win.stop.pos) == 0 && sfx_leaf_up_to_high(leaf, pos);
+	return pos->key != NULL && sfx_leaf_cmp_fences(leaf, &r->win.stop.pos) == 0 &&
+		sfx_leaf_up_to_high(leaf, pos);
 }
 
 /*
@@ -176,9 +186,10 @@ start_runs(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
 	for (int i = 0; i < r->nruns; i++)
 	{
-		LeafCursor	   *s = r->run[i];
+		LeafCursor *s = r->run[i];
 		bool		more;
 
+		Assert(!s->leaf.cut);
 		/* other leaves may have moved stop since */
 		s->whole = false;
 		if (sfx_reader_first_block(r, meta, s, &s->leaf, pos, &more))
@@ -191,7 +202,7 @@ static void
 read_cut_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, BlockNumber right)
 {
 	static const SfxPos infinity = {NULL, 0, 0};
-	LeafCursor	   *s = &r->main;
+	LeafCursor *s = &r->main;
 	bool		more = false;
 
 	s->promised = false;
@@ -203,10 +214,10 @@ read_cut_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, BlockNumber 
 	r->dead.leaf_entries = s->leaf.nentries;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
-	(void) sfx_reader_first_block(r, meta, s, &s->leaf, r->win.cur.inf ? &infinity : &r->cut.cur, &more);
+	(void) sfx_reader_first_block(r, meta, s, &s->leaf,
+								  r->win.cur.inf ? &infinity : &r->cut.cur, &more);
 	s->have_page = more;
-	if (forward(r) && !more && s->block->nent == 0 && !BlockNumberIsValid(right))
-		note_last(r, meta, s, &s->leaf);
+	may_be_last(r, meta, &s->leaf, (Page) s->page.data, more);
 	ask_for_more(r, meta, right);
 }
 
@@ -214,7 +225,7 @@ read_cut_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, BlockNumber 
 static void
 read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
-	LeafCursor	   *s = &r->main;
+	LeafCursor *s = &r->main;
 	bool		more = false;
 
 	if (s->leaf.cut)
@@ -244,13 +255,13 @@ is_cut_point(const SfxReader *r)
 
 /*
  * A lookup of one key in main's leaf, which is locked and has cut keys: what is there is all that
- * the step has, and whoever gets it looks at the rows: neither keys nor the gate are needed.
+ * the step has, and the caller looks at the rows: neither keys nor the gate are needed.
  * False: other stages have entries of the key, or the leaf has it whole.
  */
 static bool
 read_cut_point(SfxReader *r, const SfxMeta *meta, const SfxLeaf *leaf, const SfxPos *pos)
 {
-	LeafCursor	   *s = &r->main;
+	LeafCursor *s = &r->main;
 	SfxCutSide	side;
 
 	sfx_reader_open_leaf(r, s, leaf);
@@ -277,7 +288,7 @@ read_cut_point(SfxReader *r, const SfxMeta *meta, const SfxLeaf *leaf, const Sfx
 static void
 copy_cut_leaf(SfxReader *r, const SfxMeta *meta, Buffer buf, const SfxLeaf *leaf)
 {
-	LeafCursor	   *s = &r->main;
+	LeafCursor *s = &r->main;
 
 	r->gate.missing = !r->gate.wanted && !SFX_MUTANT("keys without a gate");
 	r->gate.wanted |= r->gate.missing;
@@ -290,21 +301,71 @@ copy_cut_leaf(SfxReader *r, const SfxMeta *meta, Buffer buf, const SfxLeaf *leaf
 	SFX_STOP("cut leaf copied");
 }
 
+/* A leaf with cut keys, in buf, which is let go. */
+static void
+read_cut_page(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, Buffer buf,
+			  const SfxLeaf *leaf)
+{
+	Page		copy = (Page) r->main.page.data;
+
+	if (is_cut_point(r) && read_cut_point(r, meta, leaf, pos))
+	{
+		may_be_last(r, meta, leaf, BufferGetPage(buf), false);
+		UnlockReleaseBuffer(buf);
+		return;
+	}
+	copy_cut_leaf(r, meta, buf, leaf);
+	if (!r->gate.missing)
+		read_cut_leaf(r, meta, pos, SfxPageGetTail(copy)->right);
+}
+
 /*
- * R3: find the main tree's leaf, decode the other runs' blocks, then its own first one in place;
- * copy the page if more of it is wanted, by this range or others.
+ * A leaf with whole keys, in buf, which is let go: its first block is decoded in place, and the
+ * page copied if more of it is wanted, by this range or others.
  */
+static void
+read_whole_page(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, Buffer buf, SfxLeaf *leaf)
+{
+	LeafCursor *s = &r->main;
+	Page		page = BufferGetPage(buf);
+	BlockNumber right = SfxPageGetTail(page)->right;
+	bool		more = false;
+	bool		found;
+
+	if (r->warms)
+		sfx_reader_warm(r);
+	sfx_dict_attach(r->index, s->leafblk, page, leaf, &s->dict);
+	sfx_reader_open_leaf(r, s, leaf);
+	start_runs(r, meta, pos);
+	s->keyless = needs_no_keys(r, leaf) && !SFX_MUTANT("leaf before delta");
+	s->tidless = needs_no_tids(r, meta);
+	sfx_leaves_tidless += s->tidless;
+	r->dead.leaf_entries = leaf->nentries;
+	found = sfx_reader_first_block(r, meta, s, leaf, pos, &more);
+	if (found && (more || r->kept.in_a_row >= READER_SAME_LEAF ||
+				  ((s->block->haspay || s->block->keyless) && s->block->nent > 0)))
+	{
+		if (!r->want.one || s->block->nent == 0 || s->block->haspay)
+		{
+			copy_leaf(r, meta, s, page, leaf);
+			s->have_page = more;
+		}
+	}
+	else
+		may_be_last(r, meta, leaf, page, more);
+	UnlockReleaseBuffer(buf);
+	ask_for_more(r, meta, right);
+}
+
+/* R3: find the main tree's leaf, decode the other runs' blocks, then its own first one. */
 static void
 read_main(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
-	LeafCursor	   *s = &r->main;
+	LeafCursor *s = &r->main;
 	SfxLeaf		leaf;
 	bool		answered;
 	Buffer		buf = InvalidBuffer;
-	Page		page;
-	BlockNumber right;
 	BlockNumber last = s->leafblk;
-	bool		more = false;
 
 	if (copy_holds(r, meta, pos))
 	{
@@ -314,7 +375,8 @@ read_main(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	r->kept.valid = false;
 	r->dead.leaf_entries = 0;
 	s->leafblk = InvalidBlockNumber;
-	answered = sfx_last_before(r->index, meta, r->order, forward(r) ? &r->win.cur.pos : &r->win.stop.pos);
+	answered = sfx_last_before(r->index, meta, r->order,
+							   forward(r) ? &r->win.cur.pos : &r->win.stop.pos);
 	if (!answered)
 		buf = sfx_reader_find_leaf(r, meta, SfxMetaMain(meta)->id, pos, s, &leaf, &answered);
 	if (answered)
@@ -323,51 +385,18 @@ read_main(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		start_runs(r, meta, pos);
 		return;
 	}
-	page = BufferGetPage(buf);
+	Assert(BufferIsValid(buf));
 	s->leafblk = BufferGetBlockNumber(buf);
 	s->leaf.cut = leaf.cut;
 	r->kept.in_a_row = r->range.follows && s->leafblk == last ? r->kept.in_a_row + 1 : 1;
-	if (leaf.cut && is_cut_point(r) && read_cut_point(r, meta, &leaf, pos))
-	{
-		if (s->block->nent == 0 && forward(r) && !BlockNumberIsValid(SfxPageGetTail(page)->right))
-			note_last(r, meta, s, &leaf);
-		UnlockReleaseBuffer(buf);
-		return;
-	}
 	if (leaf.cut)
-	{
-		copy_cut_leaf(r, meta, buf, &leaf);
-		if (!r->gate.missing)
-			read_cut_leaf(r, meta, pos, SfxPageGetTail((Page) s->page.data)->right);
-		return;
-	}
-	if (r->warms)
-		sfx_reader_warm(r);
-	sfx_dict_attach(r->index, s->leafblk, page, &leaf, &s->dict);
-	sfx_reader_open_leaf(r, s, &leaf);
-	start_runs(r, meta, pos);
-	s->keyless = needs_no_keys(r, &leaf) && !SFX_MUTANT("leaf before delta");
-	s->tidless = needs_no_tids(r, meta);
-	sfx_leaves_tidless += s->tidless;
-	r->dead.leaf_entries = leaf.nentries;
-	if (sfx_reader_first_block(r, meta, s, &leaf, pos, &more) &&
-		(more || ((s->block->haspay || s->block->keyless) && s->block->nent > 0) || r->kept.in_a_row >= READER_SAME_LEAF))
-	{
-		if (!r->want.one || s->block->nent == 0 || s->block->haspay)
-		{
-			copy_leaf(r, meta, s, page, &leaf);
-			s->have_page = more;
-		}
-	}
-	else if (forward(r) && !more && s->block->nent == 0 && !BlockNumberIsValid(SfxPageGetTail(page)->right))
-		note_last(r, meta, s, &leaf);
-	right = SfxPageGetTail(page)->right;
-	UnlockReleaseBuffer(buf);
-	ask_for_more(r, meta, right);
+		read_cut_page(r, meta, pos, buf, &leaf);
+	else
+		read_whole_page(r, meta, pos, buf, &leaf);
 }
 
 /*
- * R3 for the main tree: as if the step began behind what is known to be dead there (X8), if it is
+ * R3 for the main tree: as if the step began after what is known to be dead there (X8), if it is
  * the only run.
  */
 void

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * reader_parts.h - the parts that a reader is made of
  *
- * Each part belongs to one file, which changes it; the others read it.  The range says what is to be
- * read; the window [cur, stop) is the step in hand; a cursor for each run and batches of the delta
- * have what the stages hold of the window.  Cut keys, dead entries and reading ahead stand beside
- * these, and a step that does not meet them passes them by.
+ * Each part belongs to one file, which changes it; the others read it.  The range says what is to
+ * be read; the window [cur, stop) is the step in hand; a cursor for each run and batches of the
+ * delta have what the stages hold of the window.  Cut keys, dead entries and reading ahead stand
+ * beside these, and a step that does not meet them passes them by.
  *
  * Only the files of the reader include this, by reader_impl.h.
  *-------------------------------------------------------------------------
@@ -25,7 +25,7 @@
 #include "utils/rel.h"
 
 #define READER_BATCH		128
-#define READER_BATCH_FIRST	24	/* behind a seek */
+#define READER_BATCH_FIRST	24	/* after a seek */
 #define READER_BATCH_BYTES	32768
 #define READER_BATCHES		(SFX_MAX_GENS + 1)	/* each generation's, and the log's end */
 /* Entries of a batch that lasts: the first one's of a range, and more each time. */
@@ -40,9 +40,9 @@
 /* ... and bytes, for each of them. */
 #define READER_LASTING_BYTES	32
 /*
- * Who asks for a range's first row may want few: behind a seek, the first parts of front-coded
- * blocks have about so many keys, two of each size, and each pair twice as many as the one before.
- * What the caller expects to read, if he said so, comes before them.
+ * A caller that asks for a range's first row may want few: after a seek, the first parts of
+ * front-coded blocks have about so many keys, two of each size, and each pair twice as many as the
+ * one before.  What the caller expects to read, if that is known, comes before them.
  */
 #define READER_PARTS		4
 #define READER_PART_KEYS	32
@@ -71,7 +71,7 @@ typedef struct Batch
 	uint32		gen;
 	int			n;				/* entries of the step in hand, and of those before it */
 	int			at;
-	bool		cut;			/* there is more behind it, */
+	bool		cut;			/* there is more after it, */
 	SfxPos		end;			/* ... and this is the first position that was not copied */
 	int			all;			/* entries, if it lasts */
 	uint32		used;
@@ -88,7 +88,7 @@ typedef enum Anchor
 {
 	ANCHOR_RANGE,				/* nothing returned yet: the range's end */
 	ANCHOR_END,					/* ran off the range */
-	ANCHOR_ENTRY,				/* behind the entry last returned */
+	ANCHOR_ENTRY,				/* after the entry last returned */
 	ANCHOR_POS					/* at a position given by sfx_reader_reposition */
 } Anchor;
 
@@ -220,8 +220,8 @@ typedef struct RankedEntry
 /* The main tree's leaf as ranges of one scan share it (R7; reader_main.c). */
 typedef struct KeptLeaf
 {
-	bool		valid;			/* main.page and main.leaf are all of the leaf main.leafblk, as it was
-								 * after R1 had found ... */
+	bool		valid;			/* main.page and main.leaf are all of the leaf main.leafblk, as it
+								 * was after R1 had found ... */
 	SfxState	state;			/* ... this */
 	int			in_a_row;		/* ranges in a row that fell into it */
 } KeptLeaf;
@@ -252,7 +252,8 @@ typedef struct CutKeys
 typedef struct ReadAhead
 {
 	int			went_on;		/* steps of the range that the next leaf was asked for in */
-	int			leaves;			/* to come before the parent is looked at again for those after them */
+	int			leaves;			/* to come before the parent is looked at again for those after
+								 * them */
 	BlockNumber right;			/* leaf to be asked for when the step comes to another block,
 								 * InvalidBlockNumber: none */
 } ReadAhead;
@@ -285,8 +286,8 @@ typedef struct PassedRange
 struct SfxReader
 {
 	SfxStretch	stretch;		/* first, for callers see it */
-	LeafCursor *stretched;		/* whose entries it has; NULL: there is none.  Then the cursor's at and
-								 * last.at lag */
+	LeafCursor *stretched;		/* whose entries it has; NULL: there is none.  Then the cursor's at
+								 * and last.at lag */
 
 	MemoryContext cxt;			/* the owner's */
 	Relation	index;

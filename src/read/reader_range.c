@@ -133,7 +133,8 @@ sfx_reader_set_boundary(SfxReader *r)
 			break;
 	}
 	/* never outside the range */
-	if (r->range.anchor >= ANCHOR_ENTRY && bound_cmp(r, &r->win.cur, start, forward(r)) * (forward(r) ? 1 : -1) < 0)
+	if (r->range.anchor >= ANCHOR_ENTRY &&
+		bound_cmp(r, &r->win.cur, start, forward(r)) * (forward(r) ? 1 : -1) < 0)
 		r->win.cur = *start;
 }
 
@@ -141,7 +142,8 @@ bool
 sfx_reader_range_is_empty(const SfxReader *r)
 {
 	if (forward(r))
-		return !r->range.hi.inf && sfx_order_cmp_pos(r->order, &r->win.cur.pos, &r->range.hi.pos) >= 0;
+		return !r->range.hi.inf &&
+			sfx_order_cmp_pos(r->order, &r->win.cur.pos, &r->range.hi.pos) >= 0;
 	return !r->win.cur.inf && sfx_order_cmp_pos(r->order, &r->win.cur.pos, &r->range.lo.pos) <= 0;
 }
 

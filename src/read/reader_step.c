@@ -23,7 +23,7 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 {
 	for (r->nruns = 0; r->nruns < meta->nruns - 1; r->nruns++)
 	{
-		LeafCursor	   *s = r->run[r->nruns];
+		LeafCursor *s = r->run[r->nruns];
 		Buffer		buf;
 		bool		answered;
 
@@ -93,7 +93,8 @@ sfx_reader_one_step(SfxReader *r)
 	SfxRetry	retry = {.index = r->index};
 	SfxMeta		meta;
 
-	Assert(r->dead.in_batches == 0 && r->dead.in_leaf == 0);
+	Assert(r->dead.in_batches == 0 && r->dead.in_leaf == 0 && !r->passed.found);
+	Assert(!r->win.cur.inf || !forward(r));
 	CHECK_FOR_INTERRUPTS();
 	for (;;)
 	{
@@ -121,6 +122,10 @@ sfx_reader_one_step(SfxReader *r)
 	sfx_reader_trim_batches(r);
 	sfx_reader_prove_batches(r, &meta);
 	r->win.state = sfx_state_take(&meta);
+	Assert(r->win.final || !r->win.stop.inf);
+	/* (comparisons that have changed may lead anywhere: K4) */
+	Assert(r->order != NULL || r->win.cur.inf || r->win.stop.inf ||
+		   sfx_order_cmp_pos(NULL, &r->win.stop.pos, &r->win.cur.pos) * r->range.dir > 0);
 	r->stretch.step = r->range.dir;
 	r->win.active = true;
 }

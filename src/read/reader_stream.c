@@ -23,7 +23,7 @@ cmp_entries(const SfxReader *r, const SfxEntry *a, const SfxEntry *b)
 	return sfx_order_cmp_pos(r->order, &pa, &pb);
 }
 
-/* The step goes on behind its first block. */
+/* The step goes on after its first block. */
 static inline void
 ask_for_right(SfxReader *r)
 {
@@ -92,7 +92,7 @@ skip_if_equal(SfxReader *r, LeafCursor *s, const SfxEntry *e)
 static int
 rank_in_main(SfxReader *r, const SfxEntry *e, bool *equal)
 {
-	LeafCursor	   *s = &r->main;
+	LeafCursor *s = &r->main;
 
 	if (r->ranked.key != e->key || r->ranked.tid != e->tid || r->ranked.block != s->blockno)
 	{
@@ -128,7 +128,8 @@ main_comes_first(SfxReader *r, const SfxEntry *e, bool *same)
  * at their ends.  What is main's may lack its key, if no other stream stands on the same.
  */
 static bool
-first_of_all(SfxReader *r, const LeafCursor *but, SfxEntry *e, LeafCursor **share, const SfxEntry **batch)
+first_of_all(SfxReader *r, const LeafCursor *but, SfxEntry *e, LeafCursor **share,
+			 const SfxEntry **batch)
 {
 	bool		have = but != &r->main && leaf_peek(r, &r->main, e);
 
@@ -235,7 +236,7 @@ open_stretch(SfxReader *r, LeafCursor *s)
 	if (r->delta.nbatches > 0 || r->nruns > 0)
 	{
 		SfxEntry	limit;
-		LeafCursor	   *share;
+		LeafCursor *share;
 		const SfxEntry *batch;
 
 		/* nothing tells how many of another stage come before an entry without a key */
@@ -252,8 +253,8 @@ open_stretch(SfxReader *r, LeafCursor *s)
 }
 
 /*
- * Whoever stands on e, which is of batch or else of share, moves on: there are no two entries of
- * the same (key, TID).
+ * Each stage that stands on e, which is of batch or else of share, moves on: of entries with the
+ * same (key, TID) one is returned (R8).
  */
 static void
 step_over(SfxReader *r, const SfxEntry *e, LeafCursor *share, const SfxEntry *batch)
@@ -279,13 +280,14 @@ step_over(SfxReader *r, const SfxEntry *e, LeafCursor *share, const SfxEntry *ba
 bool
 sfx_reader_union_next(SfxReader *r, SfxEntry *e)
 {
+	Assert(r->win.active);
 	close_stretch(r);
 	if (!first_of_all(r, NULL, e, &r->last.leaf, &r->last.batch))
 		return false;
 	r->last.at = r->last.leaf->at;
 	if (r->last.batch == NULL && e->keylen == 0)
 	{
-		/* without its key: nobody else stands on it */
+		/* without its key: no other stage stands on it */
 		leaf_advance(r, r->last.leaf);
 		open_stretch(r, r->last.leaf);
 		return true;
@@ -300,7 +302,7 @@ sfx_reader_union_next(SfxReader *r, SfxEntry *e)
 static void
 need_key(SfxReader *r)
 {
-	LeafCursor	   *s = r->stretched ? r->stretched : r->last.leaf;
+	LeafCursor *s = r->stretched ? r->stretched : r->last.leaf;
 
 	if (unlikely(s->block->keyless) && sfx_leaf_add_keys(&s->leaf, s->blockno, s->block) < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
@@ -387,7 +389,7 @@ number_keys(SfxBlock *b)
 	b->dups = true;
 }
 
-/* Behind the block's keys come keys [first, first + n) of another one, or of an entry. */
+/* After the block's keys come keys [first, first + n) of another one, or of an entry. */
 static void
 add_keys(SfxBlock *b, const uint8 *keys, const uint32 *keyoff, int n, uint32 width)
 {
@@ -535,7 +537,7 @@ add_entry(SfxBlock *b, const SfxEntry *e, bool known_one, bool *known, uint8 *pa
 static int
 main_before(SfxReader *r, bool others, const SfxEntry *other)
 {
-	LeafCursor	   *s = &r->main;
+	LeafCursor *s = &r->main;
 	SfxEntry	e;
 
 	if (!leaf_peek(r, s, &e))
@@ -543,9 +545,9 @@ main_before(SfxReader *r, bool others, const SfxEntry *other)
 	return others ? count_before(r, s, s->block->nent - s->at, other) : s->block->nent - s->at;
 }
 
-/* The reader stands behind the block's last entry. */
+/* The reader stands after the block's last entry. */
 static void
-stand_behind(SfxReader *r, const SfxBlock *b)
+stand_after(SfxReader *r, const SfxBlock *b)
 {
 	SfxEntry	last;
 
@@ -558,7 +560,7 @@ stand_behind(SfxReader *r, const SfxBlock *b)
 int
 sfx_reader_merged(SfxReader *r, SfxBlock *block, bool *known, uint8 *payload)
 {
-	LeafCursor	   *s = &r->main;
+	LeafCursor *s = &r->main;
 
 	if (!r->win.active || !r->delta.lasting || s->tidless)
 		return 0;
@@ -568,7 +570,7 @@ sfx_reader_merged(SfxReader *r, SfxBlock *block, bool *known, uint8 *payload)
 	while (has_room(block))
 	{
 		SfxEntry	other;
-		LeafCursor	   *share;
+		LeafCursor *share;
 		const SfxEntry *batch;
 		bool		others = first_of_all(r, s, &other, &share, &batch);
 		int			n = main_before(r, others, &other);
@@ -598,6 +600,6 @@ sfx_reader_merged(SfxReader *r, SfxBlock *block, bool *known, uint8 *payload)
 	}
 	block->total = block->nent;
 	if (block->nent > 0)
-		stand_behind(r, block);
+		stand_after(r, block);
 	return block->nent;
 }

@@ -107,8 +107,8 @@ gather_row_comparisons(IndexScanDesc scan, SfxScan *so)
 }
 
 /*
- * The range in hand is left.  If it was read straight on, and not to its end, what lies behind the
- * entry last returned was not read: nobody has been told of it (S3).
+ * The range in hand is left.  If it was read straight on, and not to its end, what lies after the
+ * entry last returned was not read: the transaction does not depend on it (S3).
  */
 void
 sfx_scan_leave_range(IndexScanDesc scan, SfxScan *so)
@@ -137,8 +137,8 @@ sfx_scout_rest(SfxScout * s)
 }
 
 /*
- * What was asked for is not needed any more, and the distance is none again: who restarts a scan
- * may want one row of it.
+ * What was asked for is not needed any more, and the distance is zero again: a scan that is
+ * restarted may want one row.
  */
 static void
 restart_scout(SfxScan *so)
@@ -271,9 +271,9 @@ has_ranges(IndexScanDesc scan, const SfxScan *so)
 }
 
 /*
- * Of leaves with cut keys stored ones will do for who needs none, and needs none for its locks
- * either; and one that may lie outside of the range for who looks at the row, and knows by that
- * whether it lies in there (W7).
+ * W7: callers that ignore keys, and need none for their locks, may get the stored keys of leaves
+ * with cut keys.  Callers that look at the row anyway may also get entries that lie outside of the
+ * range, for the row tells.
  */
 static void
 take_candidates(IndexScanDesc scan, SfxScan *so)
@@ -286,7 +286,7 @@ take_candidates(IndexScanDesc scan, SfxScan *so)
 						  (!scan->xs_want_itup && SfxScanRechecks(scan) && !has_ranges(scan, so)));
 }
 
-/* May the reader leave out what is dead to everybody, and does the table tell it what is (X8)? */
+/* May the reader leave out what is dead to all snapshots, and does the table tell what is (X8)? */
 static bool
 passes_dead(IndexScanDesc scan, const SfxScan *so)
 {
@@ -303,15 +303,17 @@ copies_table(IndexScanDesc scan)
 }
 
 /*
- * The first rows after a (re)start are nobody's reason to look ahead: lookups and LIMIT 1 pay
- * nothing.  Those of an index-only scan come in portions, so it looks behind the first one.
+ * The first rows after a (re)start are no reason to look ahead: lookups and LIMIT 1 pay nothing.
+ * Those of an index-only scan come in portions, so it looks after the first one.
  */
 static void
 look_later(IndexScanDesc scan, SfxScan *so)
 {
-	so->ahead.looks_soon = !scan->xs_want_itup && so->ahead.look_at < so->ahead.nth + SFX_FIRST_LOOK;
-	so->ahead.look_at = Max(so->ahead.look_at,
-					  so->ahead.nth + (scan->xs_want_itup ? FIRST_PORTION + 1 : SFX_FIRST_LOOK));
+	ScanAhead  *ahead = &so->ahead;
+
+	ahead->looks_soon = !scan->xs_want_itup && ahead->look_at < ahead->nth + SFX_FIRST_LOOK;
+	ahead->look_at = Max(ahead->look_at,
+						 ahead->nth + (scan->xs_want_itup ? FIRST_PORTION + 1 : SFX_FIRST_LOOK));
 }
 
 /*
@@ -336,7 +338,9 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 	}
 	so->started = true;
 	so->on_entry = so->on_mark = false;
-	so->rows.portion = so->rows.expected > 0 ? Min(so->rows.expected, SFX_BLOCK_ENTRIES) : FIRST_PORTION;
+	so->rows.portion = FIRST_PORTION;
+	if (so->rows.expected > 0)
+		so->rows.portion = Min(so->rows.expected, SFX_BLOCK_ENTRIES);
 	so->rows.form = scan->xs_want_itup && !so->rows.unread;
 	if (so->rows.unread)
 		sfx_row_nulls(&so->row);
@@ -361,7 +365,8 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 		sfx_prove_order(scan->indexRelation, so->order);
 	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
 	sfx_reader_expect(so->reader, so->rows.expected);
-	sfx_reader_tids_only(so->reader, !so->rows.form && !sfx_scan_has_filters(so) && so->mark == NULL);
+	sfx_reader_tids_only(so->reader,
+						 !so->rows.form && !sfx_scan_has_filters(so) && so->mark == NULL);
 	sfx_scankeys_rewind(&so->keys, dir);
 	so->locks.wanted = sfx_predicate_wanted(scan->xs_snapshot);
 	take_candidates(scan, so);
@@ -375,8 +380,9 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 }
 
 /*
- * If a leap of ours leads beyond where the next step begins, it begins there.  Where others have
- * been meanwhile does not matter: what lies before the leap's end cannot pass, whoever looks at it.
+ * If a leap of this participant leads beyond where the next step begins, the step begins there.
+ * Where other participants have been meanwhile does not matter: what lies before the leap's end
+ * cannot pass the filters.
  */
 static void
 leap_ahead(SfxScan *so, ScanDirection dir, SfxShare *share)

@@ -13,12 +13,13 @@
 #include "access/relscan.h"
 
 extern IndexScanDesc sfx_beginscan(Relation index, int nkeys, int norderbys);
-extern void sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys);
+extern void sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
+					   int norderbys);
 extern bool sfx_gettuple(IndexScanDesc scan, ScanDirection dir);
 
 /*
- * Nobody reads a column of the scan's rows: NULLs will do.  To be told before the first row; it
- * holds for rescans, too.
+ * No column of the scan's rows is read: NULLs will do.  To be called before the first row; it holds
+ * for rescans, too.
  */
 extern void sfx_scan_unread(IndexScanDesc scan);
 
@@ -44,6 +45,7 @@ typedef struct SfxRowsAhead
 static inline void
 sfx_scan_take(IndexScanDesc scan, SfxStretch *s)
 {
+	Assert(s->at != s->end);
 	sfx_tid_pointer(scan->indexRelation, SFX_MAX_OFFSET, s->block->tid[s->at], &scan->xs_heaptid);
 	s->at += s->step;
 	((SfxRowsAhead *) scan->opaque)->taken++;
@@ -85,20 +87,20 @@ extern bool sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *va
 extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 
 /*
- * In place of sfx_gettuple, forward: TIDs of the next entries, one or many, whose rows nobody wants
- * (sfx_scan_unread was called).  Their number, 0 at the end; valid until the next call.  The gate
+ * In place of sfx_gettuple, forward, after sfx_scan_unread: TIDs of the next entries, one or many.
+ *  Their number, 0 at the end; valid until the next call.  The gate
  * is held until then if xs_want_itup is set.
  */
 extern int	sfx_scan_tids(IndexScanDesc scan, const uint64 **tid);
 
 /*
- * The same for who only counts, right behind the rescan: add all rows to v.  False: not that way,
- * nothing was added.
+ * The same for a count, directly after the rescan: add all rows to v.  False: not that way, nothing
+ * was added.
  */
 struct SfxVisibility;
 extern bool sfx_scan_count(IndexScanDesc scan, struct SfxVisibility *v);
 
-/* The same for who needs keys, by which he has nothing to sort: see sfx_reader_feed. */
+/* The same for a caller that needs keys, but no order: see sfx_reader_feed. */
 struct SfxTaker;
 extern bool sfx_scan_feed(IndexScanDesc scan, struct SfxVisibility *v,
 						  const struct SfxTaker *taker);
@@ -113,10 +115,11 @@ extern int	sfx_scan_entries(IndexScanDesc scan, struct SfxVisibility *v,
 							 const SfxBlock **block, int *from, const bool **known);
 
 /*
- * For who reads so and does not want all of it: may the scan leave entries out?  The leaf that it
- * reads from.  Go on at pos, or the range's end if that comes first; in front of there, before
- * anything else is read, the entries before it, backward, one by one in a block (false: there is
- * none in the range): who has read some goes on by another sfx_scan_skip.
+ * For callers that read entries so, and skip some: may the scan leave entries out (can_skip)?  The
+ * leaf that it reads from (leaf).  Go on at pos, or the range's end if that comes first (skip).
+ * After sfx_scan_skip, before anything else is read: the entries before pos, backward, one by one
+ * in a block (back; false: there is none in the range); after those another sfx_scan_skip has to
+ * come.
  */
 extern bool sfx_scan_can_skip(IndexScanDesc scan);
 extern BlockNumber sfx_scan_leaf(IndexScanDesc scan);
@@ -124,8 +127,8 @@ extern void sfx_scan_skip(IndexScanDesc scan, const SfxPos *pos);
 extern bool sfx_scan_back(IndexScanDesc scan, const SfxBlock **block);
 
 /*
- * Such a one who asks how many rows come before pos, too, when a leaf has been read.  False: they
- * have to be read.  True: the scan went there.
+ * The same when a leaf was read to its end (at_leaf_end): *n, how many rows come before pos.  True:
+ * the scan went there.  False: they have to be read.
  */
 extern bool sfx_scan_at_leaf_end(IndexScanDesc scan);
 extern bool sfx_scan_count_on(IndexScanDesc scan, const SfxPos *pos, uint64 *n);

@@ -6,7 +6,7 @@
  * stages and ranges, and asks for the pages of the rows that it comes to.  Where pages turn out to
  * be in memory the scout rests, and the scan looks again later, each time after twice as many rows.
  *
- * Nothing of what the scan returns comes from its scout, which locks nothing, and holds the gate only
+ * Nothing that the scan returns comes from its scout, which locks nothing, and holds the gate only
  * while it stands in a leaf of cut keys: it may be wrong, or lost, and is led to the scan's place
  * again.  A scan that reads from memory never has one.
  */
@@ -68,8 +68,9 @@ reads_rows(IndexScanDesc scan, SfxScan *so, uint64 tid)
 		return false;
 	for (int i = 0; !sfx_ahead_is_read(&so->ahead.pages, tid); i++, at += s->step)
 	{
-		/* who has read three rows may want no more */
-		if (so->ahead.nth <= SFX_FIRST_LOOK || scan->xs_want_itup || i == PAGES_TRIED || at == s->end)
+		/* a caller that has read three rows may want no more */
+		if (so->ahead.nth <= SFX_FIRST_LOOK || scan->xs_want_itup || i == PAGES_TRIED ||
+			at == s->end)
 			return false;
 		tid = s->block->tid[at];
 	}
@@ -192,7 +193,8 @@ scout_ahead(SfxScout * s, IndexScanDesc scan, SfxScan *so)
 	 * range that ended is judged by all that was asked for since the scout was led there, so short
 	 * ranges of a nested loop over a warm table rest, and those of a cold one do not.
 	 */
-	if (so->ahead.pages.asked == (s->at_end ? s->asked : before) && sfx_ahead_has_room(&so->ahead.pages))
+	if (so->ahead.pages.asked == (s->at_end ? s->asked : before) &&
+		sfx_ahead_has_room(&so->ahead.pages))
 		sfx_ahead_rest(&so->ahead.pages, so->ahead.nth);
 }
 

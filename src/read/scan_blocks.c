@@ -287,7 +287,8 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 				total += n;
 				n = 0;
 			}
-		} while (!sfx_scan_has_filters(so) && sfx_reader_stretch(so->reader, ForwardScanDirection, &block, &i));
+		} while (!sfx_scan_has_filters(so) &&
+				 sfx_reader_stretch(so->reader, ForwardScanDirection, &block, &i));
 		CHECK_FOR_INTERRUPTS();
 	}
 	if (n > 0)

@@ -44,7 +44,8 @@ look_ahead(IndexScanDesc scan, SfxScan *so, ScanDirection dir, uint64 tid)
 	if (unlikely(++so->ahead.nth >= so->ahead.look_at))
 		sfx_scan_look_ahead(scan, so, dir, tid);
 	if (unlikely(so->ahead.looks_soon))
-		sfx_reader_shorten(so->reader, (int) Min(so->ahead.look_at - so->ahead.nth - 1, SFX_BLOCK_ENTRIES));
+		sfx_reader_shorten(so->reader,
+						   (int) Min(so->ahead.look_at - so->ahead.nth - 1, SFX_BLOCK_ENTRIES));
 	so->ahead.stood = sfx_reader_in_hand(so->reader)->at;
 }
 

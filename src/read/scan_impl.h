@@ -4,7 +4,7 @@
  * scan.c sets a scan up and goes from range to range.  Beside it stand scan_ahead.c (pages of the
  * table asked for before their rows are visited), scan_get.c (one entry at a time), scan_rows.c
  * (rows out of decoded blocks), scan_blocks.c (many entries at once, for bitmaps and aggregates)
- * and scan_mark.c.  Nobody else includes this.
+ * and scan_mark.c.  Only these files include this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SCAN_IMPL_H
@@ -128,7 +128,7 @@ typedef struct SfxScan
 	bool		swift;			/* an entry was returned last, and those of the reader's stretch
 								 * may follow without a look at anything */
 
-	BlockNumber heap_end;		/* the table has so many blocks at least, as far as that was asked */
+	BlockNumber heap_end;		/* the table has so many blocks at least, when last asked */
 	uint16		max_offset;		/* of the table's TIDs (page.h) */
 	int			nkeys;			/* scan keys, each row comparison being one */
 	ScanKey		members;		/* of row comparisons that came in parts; NULL: there were none */
@@ -217,8 +217,8 @@ extern MemoryContext sfx_scan_long_context(SfxScan *so);
 extern void sfx_scout_rest(SfxScout * s);
 
 /*
- * scan_ahead.c: the entry just returned is number so->ahead.look_at, or a later one, and has this TID.
- * Ask for pages that come next, and say when to do that again.
+ * scan_ahead.c: the entry just returned is number so->ahead.look_at, or a later one, and has this
+ * TID. Ask for pages that come next, and say when to do that again.
  */
 extern void sfx_scan_look_ahead(IndexScanDesc scan, SfxScan *so, ScanDirection dir, uint64 tid);
 

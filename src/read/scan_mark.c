@@ -21,7 +21,7 @@ sfx_markpos(IndexScanDesc scan)
 		mark = so->mark = MemoryContextAlloc(so->cxt, sizeof(SfxMark));
 		mark->key = MemoryContextAlloc(so->cxt, SFX_MAX_ENTRY);
 		mark->wheels = MemoryContextAlloc(so->cxt, (so->kd.nkeys + 1) * sizeof(int));
-		/* who marks a place once will do so again, and that takes its key */
+		/* a plan that marks a place once will do so again, and that takes its key */
 		if (so->reader)
 			sfx_reader_tids_only(so->reader, false);
 	}

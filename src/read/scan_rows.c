@@ -11,7 +11,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
-/* Rows that an index-only scan returns before it pins the map: who wants few does not wait. */
+/* Rows that an index-only scan returns before it pins the map, so that few rows come at once. */
 #define ROWS_BEFORE_MAP	16
 StaticAssertDecl(SFX_BLOCK_ENTRIES <= SFX_VISIBILITY_ENTRIES, "a block is tested at once");
 
@@ -65,8 +65,8 @@ begin_values(IndexScanDesc scan, SfxScan *so)
 }
 
 /*
- * Which of the stretch's next entries are visible for certain, and what are their values?  Who has
- * read few rows of a range may want few: there are more each time.
+ * Which of the stretch's next entries are visible for certain, and what are their values?  A caller
+ * that has read few rows of a range may want few: there are more each time.
  */
 static void
 prepare_rows(IndexScanDesc scan, SfxScan *so)
@@ -112,7 +112,8 @@ sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *
 	if (!so->swift || so->locks.wanted || !sfx_reader_peek(so->reader, dir, &block, &i))
 		return false;
 	Assert(!scan->kill_prior_tuple && so->on_entry && !so->on_mark);
-	if (rows->stretch == &sfx_no_rows || (unsigned) (i - so->rows.prepared_from) >= (unsigned) so->rows.prepared)
+	if (rows->stretch == &sfx_no_rows ||
+		(unsigned) (i - so->rows.prepared_from) >= (unsigned) so->rows.prepared)
 		prepare_rows(scan, so);
 	return sfx_scan_row(scan, dir, values, isnull);
 }
