@@ -199,7 +199,7 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		sfx_reader_set_boundary(r);
 		remove_dead(r);
 		end_step(r);
-		if (sfx_reader_range_is_empty(r))
+		if (range_is_empty(r))
 		{
 			r->range.anchor = ANCHOR_END;
 			return false;
@@ -269,7 +269,7 @@ sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *sto
 		sfx_reader_set_boundary(r);
 	else
 		set_cur(r, from->key, from->len, from->tid);
-	if (sfx_reader_range_is_empty(r))
+	if (range_is_empty(r))
 		return false;
 	sfx_reader_one_step(r);
 	*stop = r->win.stop.pos;

@@ -29,7 +29,8 @@ sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta)
 	const SfxPos *cur = &r->win.cur.pos;
 	SfxBlock   *block = r->main.block;
 
-	r->passed.on = r->range.notes_dead && forward(r) && !r->win.cur.inf && meta->nruns == 1 &&
+	Assert(r->range.notes_dead && forward(r));
+	r->passed.on = !r->win.cur.inf && meta->nruns == 1 &&
 		!r->main.leaf.cut && !r->main.tidless && cur->len <= SFX_PASSED_KEY;
 	if (!r->passed.on)
 		return;

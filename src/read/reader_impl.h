@@ -35,9 +35,6 @@
  */
 extern void sfx_reader_set_boundary(SfxReader *r);
 
-/* Is there nothing between cur and the range's end? */
-extern bool sfx_reader_range_is_empty(const SfxReader *r);
-
 /* K4: ERROR if the range took more steps than an index in order could. */
 extern void sfx_reader_must_end(SfxReader *r);
 
@@ -168,7 +165,10 @@ extern void sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber 
 
 /* ---- reader_dead.c ---- */
 
-/* The step is read: may what is found dead in the main tree be noted as a range (X8)? */
+/*
+ * The step is read, forward: may what is found dead in the main tree be noted as a range (X8)?  The
+ * range notes dead entries (range.notes_dead).
+ */
 extern void sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta);
 
 /* The step is at its end, and the next one goes on from there (X8). */
@@ -243,6 +243,16 @@ beyond_range(const SfxReader *r, const SfxEntry *e)
 	if (forward(r))
 		return !r->range.hi.inf && sfx_order_cmp_pos(r->order, &p, &r->range.hi.pos) >= 0;
 	return sfx_order_cmp_pos(r->order, &p, &r->range.lo.pos) < 0;
+}
+
+/* Is there nothing between cur and the range's end? */
+static inline bool
+range_is_empty(const SfxReader *r)
+{
+	if (forward(r))
+		return !r->range.hi.inf &&
+			sfx_order_cmp_pos(r->order, &r->win.cur.pos, &r->range.hi.pos) >= 0;
+	return !r->win.cur.inf && sfx_order_cmp_pos(r->order, &r->win.cur.pos, &r->range.lo.pos) <= 0;
 }
 
 /* The step in hand is over, or void, and the next one does not go on from it. */

@@ -140,7 +140,8 @@ count_others(SfxReader *r)
 {
 	uint32		others = 0;
 
-	sfx_reader_trim_batches(r);
+	if (r->delta.nbatches > 0)
+		sfx_reader_trim_batches(r);
 	for (int i = 0; i < r->delta.nbatches; i++)
 		others += r->delta.batch[i]->n - r->delta.batch[i]->at;
 	for (int i = 0; i < r->nruns; i++)
@@ -422,5 +423,7 @@ sfx_reader_read_main(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		read_main(r, meta, &to);
 		r->win.cur = cur;
 	}
-	sfx_reader_start_passing(r, meta);
+	r->passed.on = false;
+	if (r->range.notes_dead && forward(r))
+		sfx_reader_start_passing(r, meta);
 }

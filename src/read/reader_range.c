@@ -138,15 +138,6 @@ sfx_reader_set_boundary(SfxReader *r)
 		r->win.cur = *start;
 }
 
-bool
-sfx_reader_range_is_empty(const SfxReader *r)
-{
-	if (forward(r))
-		return !r->range.hi.inf &&
-			sfx_order_cmp_pos(r->order, &r->win.cur.pos, &r->range.hi.pos) >= 0;
-	return !r->win.cur.inf && sfx_order_cmp_pos(r->order, &r->win.cur.pos, &r->range.lo.pos) <= 0;
-}
-
 /*
  * K4: where comparisons are no order, each step may lie ahead, and all of them lead round.  There
  * are no more than the file has leaves, and batches of log entries.

@@ -119,8 +119,11 @@ sfx_reader_one_step(SfxReader *r)
 	/* R6: last, since VACUUM changes the metapage before it removes anything */
 	if (!SFX_MUTANT("snapshots do not expire"))
 		SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
-	sfx_reader_trim_batches(r);
-	sfx_reader_prove_batches(r, &meta);
+	if (r->delta.nbatches > 0)
+	{
+		sfx_reader_trim_batches(r);
+		sfx_reader_prove_batches(r, &meta);
+	}
 	r->win.state = sfx_state_take(&meta);
 	Assert(r->win.final || !r->win.stop.inf);
 	/* (comparisons that have changed may lead anywhere: K4) */
