@@ -128,8 +128,12 @@ extern void sfx_check_row_is_there(SfxCheck *cs, BlockNumber blkno, uint64 tid);
 /* Check, between begin and end, that only one stage has an entry for that row (M4, M5). */
 extern void sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
 
-/* Check that the row of an entry that was taken out of an image is dead to all snapshots (X1). */
-extern void sfx_check_dead(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
+/*
+ * Check that the row of an entry that was taken out of an image was dead to all snapshots then (X1);
+ * taken: the horizon of all that was taken out of it.
+ */
+extern void sfx_check_dead(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e,
+						   const SfxHorizon *taken);
 
 /* Check that no entry is for a row beyond the table's end. */
 extern void sfx_check_tids(SfxCheck *cs);

@@ -28,7 +28,8 @@ typedef struct LogHashes
 	uint64		nundead;
 	uint64		ndead;
 	uint64		killed;			/* entries that were taken out of the image as dead to all
-								 * snapshots */
+								 * snapshots, ... */
+	SfxHorizon	taken;			/* ... and the horizon of these */
 	uint64	   *image;			/* hashes of the image's entries, sorted */
 	uint64		nimage;
 } LogHashes;
@@ -56,7 +57,7 @@ note_hash(SfxCheck *cs, BlockNumber blkno, LogHashes *lh, const SfxEntry *e, boo
 	lh->hash[lh->nundead++] = hash;
 	/* X1: the reader that took it out has asked the heap, and so do we */
 	if (cs->rows && lh->killed > 0 && (lh->nimage == 0 || bsearch(&hash, lh->image, lh->nimage, sizeof(uint64), sfx_cmp_u64) == NULL))
-		sfx_check_dead(cs, blkno, e);
+		sfx_check_dead(cs, blkno, e, &lh->taken);
 }
 
 /* Check the entries of the current log page; returns their number. */
@@ -158,7 +159,6 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 	SfxNodeAlloc a;
 	const SfxDelta *d;
 	const char *why = NULL;
-	SfxHorizon	horizon = {InvalidTransactionId, false};
 	SfxCursor	c;
 	uint64		n = 0;
 	uint64		count;
@@ -168,7 +168,7 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 		sfx_broken(cs, SFX_META_BLKNO, "generation %u has no log", cs->meta.gens[g].gen);
 	d = sfx_image_delta(img, cs->order, &a);
 	lh->size = sfx_image_seen(img);
-	lh->killed = sfx_image_killed(img, &horizon);
+	lh->killed = sfx_image_killed(img, &lh->taken);
 	count = d->nentries;
 	rc = sfx_delta_verify(d, &a, &why);
 	if (rc == SFX_OK && count <= room)
