@@ -614,12 +614,13 @@ CREATE FUNCTION surfidx_meta(
 	OUT root bigint,
 	OUT level integer,
 	OUT entries bigint,
-	OUT leaves bigint)
+	OUT leaves bigint,
+	OUT fault text)
 RETURNS record
 AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 
 COMMENT ON FUNCTION surfidx_meta(regclass) IS
-'what the metapage of a surfidx index says';
+'what the metapage of a surfidx index says; fault: what is damaged about its lists';
 
 CREATE FUNCTION surfidx_runs(
 	index regclass,
@@ -882,8 +883,10 @@ CREATE FUNCTION surfidx_convert(
 	schema regnamespace DEFAULT NULL,
 	method name DEFAULT 'surfidx',
 	dry_run boolean DEFAULT true,
-	OUT table_name regclass,
-	OUT index_name regclass,
+	OUT schemaname name,
+	OUT relname name,
+	OUT indexrelname name,
+	OUT indexrelid oid,
 	OUT statement text,
 	OUT remark text)
 RETURNS SETOF record

@@ -32,11 +32,14 @@ PG_FUNCTION_INFO_V1(surfidx_filters);
 PG_FUNCTION_INFO_V1(surfidx_page_counts);
 PG_FUNCTION_INFO_V1(surfidx_dictionaries);
 
-#define META_COLUMNS	13
+#define META_COLUMNS	14
 #define RUN_COLUMNS		6
 #define DICT_COLUMNS	4
 
-/* surfidx_meta(index regclass): the metapage, as a row */
+/*
+ * surfidx_meta(index regclass): the metapage, as a row.  Where its lists are damaged (fault) nobody
+ * follows them: the entries of the delta, for which its log is visited, are NULL then.
+ */
 Datum
 surfidx_meta(PG_FUNCTION_ARGS)
 {
@@ -45,16 +48,20 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	Datum		values[META_COLUMNS];
 	bool		nulls[META_COLUMNS] = {0};
 	SfxMeta		meta;
+	const char *fault;
+	SfxRun		none = {0};
 	SfxRun	   *run;
-	int64		entries;
+	uint64		entries = 0;
 	int64		pages = 0;
 	int			i = 0;
 
 	desc = sfx_one_row(fcinfo, META_COLUMNS);
-	entries = (int64) sfx_log_count(index, &meta);
+	fault = sfx_meta_look(index, &meta);
+	if (fault == NULL)
+		entries = sfx_log_count(index, &meta);
 	for (int g = 0; g < meta.ngens; g++)
 		pages += meta.gens[g].pages;
-	run = SfxMetaMain(&meta);
+	run = meta.nruns > 0 ? SfxMetaMain(&meta) : &none;
 	values[i++] = Int32GetDatum(meta.version);
 	values[i++] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) meta.build_id));
 	values[i++] = Int64GetDatum((int64) meta.epoch);
@@ -62,12 +69,15 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	values[i++] = Int32GetDatum(meta.ngens);
 	values[i++] = Int32GetDatum(meta.ngens - 1);
 	values[i++] = Int64GetDatum(pages);
-	values[i++] = Int64GetDatum(entries);
+	nulls[i] = fault != NULL;
+	values[i++] = Int64GetDatum((int64) entries);
 	values[i++] = Int64GetDatum((int64) meta.merges);
 	values[i++] = Int64GetDatum((int64) run->root);
 	values[i++] = Int32GetDatum((int32) run->level);
 	values[i++] = Int64GetDatum((int64) run->entries);
 	values[i++] = Int64GetDatum((int64) run->leaves);
+	nulls[i] = fault == NULL;
+	values[i++] = fault ? CStringGetTextDatum(fault) : (Datum) 0;
 	Assert(i == META_COLUMNS);
 	relation_close(index, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
@@ -82,7 +92,7 @@ surfidx_runs(PG_FUNCTION_ARGS)
 	SfxMeta		meta;
 
 	rsinfo = sfx_many_rows(fcinfo, RUN_COLUMNS);
-	sfx_meta_read(index, &meta);
+	(void) sfx_meta_look(index, &meta);
 	for (int r = 0; r < meta.nruns; r++)
 	{
 		SfxRun	   *run = &meta.runs[r];
@@ -110,7 +120,7 @@ surfidx_dictionaries(PG_FUNCTION_ARGS)
 	SfxMeta		meta;
 
 	rsinfo = sfx_many_rows(fcinfo, DICT_COLUMNS);
-	sfx_meta_read(index, &meta);
+	(void) sfx_meta_look(index, &meta);
 	for (uint32 i = 0; i < meta.ndicts; i++)
 	{
 		SfxDictRef *ref = &meta.dict[i];

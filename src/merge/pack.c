@@ -73,8 +73,8 @@ pack_check(SfxPack *p, int rc)
 	if (needs_whole_keys(p, rc))
 		return false;
 	if (rc < 0 && !p->too_many)
-		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"",
-			 rc, RelationGetRelationName(p->group->tree.index));
+		sfx_corrupt(p->group->tree.index, sfx_group_leaf(p->group, p->group->from),
+					psprintf("entries of this leaf or of its right neighbors cannot be packed (%d)", rc));
 	return rc >= 0;
 }
 

@@ -243,8 +243,7 @@ next_attempt(SfxGroup *g, SfxPack *p, int *from, int *to)
 	else if (p->part > 0 && 2 * p->part < p->before)
 		p->part *= 2;
 	else
-		elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be rewritten",
-			 RelationGetRelationName(g->tree.index));
+		sfx_corrupt(g->tree.index, sfx_group_leaf(g, g->from), "this leaf cannot be rewritten");
 }
 
 /*
@@ -257,8 +256,8 @@ is_parted(const SfxPack *p)
 		return false;
 	for (int i = 0; i < p->n; i++)
 		if (p->leaf[i].nentries >= p->before)
-			elog(ERROR, "surfidx: a leaf of index \"%s\" cannot be parted",
-				 RelationGetRelationName(p->group->tree.index));
+			sfx_corrupt(p->group->tree.index, sfx_group_leaf(p->group, p->group->from),
+						"this leaf cannot be parted");
 	return true;
 }
 

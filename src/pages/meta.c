@@ -58,16 +58,15 @@ sfx_meta_run(Relation index, const SfxMeta *m, uint32 id)
 	int			r = sfx_meta_find_run(m, id);
 
 	if (r < 0)
-		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock",
-			 id, RelationGetRelationName(index));
+		sfx_corrupt(index, SFX_META_BLKNO, psprintf("run %u is not listed", id));
 	return unconstify(SfxRun *, &m->runs[r]);
 }
 
+/* ERROR: not a metapage that this code knows the layout of. */
 static void
-meta_check(Relation index, Page page)
+layout_check(Relation index, Page page)
 {
 	SfxMeta    *m = SfxPageGetMeta(page);
-	const char *fault;
 
 	if (m->magic == SFX_MAGIC_BEFORE_1)
 		ereport(ERROR,
@@ -85,7 +84,15 @@ meta_check(Relation index, Page page)
 		sfx_format_unknown(index, SFX_META_BLKNO, m->min_version);
 	if (m->build_id != SfxPageGetTail(page)->build_id)
 		sfx_corrupt(index, SFX_META_BLKNO, "page of another build");
-	fault = sfx_meta_fault(m);
+}
+
+static void
+meta_check(Relation index, Page page)
+{
+	const char *fault;
+
+	layout_check(index, page);
+	fault = sfx_meta_fault(SfxPageGetMeta(page));
 	if (fault != NULL)
 		sfx_corrupt(index, SFX_META_BLKNO, fault);
 }
@@ -147,6 +154,23 @@ sfx_meta_try_read(Relation index, SfxMeta *meta)
 	UnlockReleaseBuffer(buf);
 	return sound && meta->magic == SFX_MAGIC && meta->min_version <= SFX_FORMAT_VERSION &&
 		sfx_meta_fault(meta) == NULL;
+}
+
+const char *
+sfx_meta_look(Relation index, SfxMeta *meta)
+{
+	Buffer		buf = sfx_read_page(index, SFX_META_BLKNO);
+	const char *fault;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	layout_check(index, BufferGetPage(buf));
+	copy_meta(meta, SfxPageGetMeta(BufferGetPage(buf)));
+	UnlockReleaseBuffer(buf);
+	fault = sfx_meta_fault(meta);
+	meta->ngens = Min(meta->ngens, SFX_MAX_GENS);
+	meta->nruns = Min(meta->nruns, SFX_MAX_RUNS);
+	meta->ndicts = Min(meta->ndicts, SFX_MAX_DICTS);
+	return fault;
 }
 
 void

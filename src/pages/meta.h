@@ -157,6 +157,12 @@ extern void sfx_meta_read(Relation index, SfxMeta *meta);
 extern bool sfx_meta_try_read(Relation index, SfxMeta *meta);
 
 /*
+ * The same for those that only show it: what sfx_meta_fault() says is no error, and returned.  The
+ * counts of its lists are within their bounds, and may be 0.
+ */
+extern const char *sfx_meta_look(Relation index, SfxMeta *meta);
+
+/*
  * As sfx_meta_read, for many calls: *buf (invalid at first) keeps the metapage pinned; the caller
  * releases it.
  */

@@ -516,6 +516,5 @@ sfx_tree_load(const SfxTree *t, const SfxPos *pos, int level,
 {
 	Assert(sfx_merge_lock_held(t->index));
 	if (!sfx_tree_try_load(t, pos, level, node))
-		elog(ERROR, "surfidx: run %u of index \"%s\" vanished under the merge lock", t->run,
-			 RelationGetRelationName(t->index));
+		sfx_corrupt(t->index, SFX_META_BLKNO, psprintf("run %u is not listed", t->run));
 }
