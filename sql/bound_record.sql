@@ -221,6 +221,16 @@ SELECT surfidx_count('rows_s_c_idx', ROW(5, 'x1'::text), ROW(9, 'x1'::text)),
 	surfidx_may_contain('rows_s_d_idx', ROW(5, 'x'::text)),
 	surfidx_may_contain('rows_s_c_k_idx', ROW(5, 'x1'::text)::like_inner, 10),
 	surfidx_may_contain_range('rows_s_c_idx', ROW(5, 'x'::text), ROW(5, 'y'::text));
+-- ... with columns of other types, which implicit casts make right
+SELECT surfidx_count('rows_s_c_idx', ROW(5::int2, 'x1'), ROW(9::int2, 'x1'::varchar)),
+	surfidx_count('rows_s_c_k_idx', ROW(5::int2, 'x1'), NULL),
+	surfidx_count('rows_s_g_idx', ROW(100::int2, repeat('x', 100)::char(100), 1), NULL),
+	surfidx_count('rows_s_o_idx', ROW(ROW(5, 'x')::inner_row, 7, NULL::int[]), NULL),
+	surfidx_may_contain('rows_s_c_idx', ROW(5::int2, 'x1'::name)),
+	surfidx_may_contain('rows_s_d_idx', ROW(5::int2, 'x'::varchar)),
+	surfidx_may_contain('rows_s_d_idx', ROW(NULL::int2, 'x'::varchar));
+SELECT surfidx_may_contain('rows_s_d_idx', ROW(-1::int2, 'x'));
+SELECT surfidx_count('rows_s_c_idx', ROW(5::int8, 'x1'), NULL);
 SELECT surfidx_count('rows_s_c_idx', ROW(5, 7), NULL);
 SELECT surfidx_may_contain('rows_s_c_idx', ROW(5));
 SELECT surfidx_may_contain('rows_s_c_idx', 5);

@@ -15,4 +15,31 @@ SELECT * FROM compare_type('nr', '{empty,"[1,2]","[1.0,2.0]","(1.50,3]","(,)"}')
 SELECT make_source('mr', $$SELECT i, CASE WHEN i % 20 = 0 THEN NULL WHEN i % 31 = 0 THEN '{}'
 	ELSE format('{[%s,%s),[%s,%s)}', i % 9, i % 9 + 2, i % 9 + 5, i % 9 + 6 + i % 4) END::int4multirange FROM generate_series(1, 700) i$$);
 SELECT * FROM compare_type('mr', '{"{}","{[3,5)}","{[3,5),[8,10)}","{(,)}"}');
-DROP TABLE ir, nr, mr;
+-- of a type with a cast without a function: the value keeps the name of the type that it came from.
+-- An index on such values was called damaged.
+CREATE TYPE cast_from AS RANGE (subtype = int4, multirange_type_name = cast_from_many);
+CREATE TYPE cast_to AS RANGE (subtype = int4, multirange_type_name = cast_to_many);
+CREATE CAST (cast_from AS cast_to) WITHOUT FUNCTION;
+CREATE CAST (cast_from_many AS cast_to_many) WITHOUT FUNCTION;
+CREATE TYPE cast_row AS (r cast_to, a cast_to[]);
+CREATE TABLE casted (k int, r cast_to, m cast_to_many, c cast_row);
+INSERT INTO casted SELECT g, r::cast_to, cast_from_many(r)::cast_to_many, ROW(r::cast_to, ARRAY[r::cast_to])::cast_row
+	FROM (SELECT g, CASE WHEN g % 9 > 0 THEN cast_from(g % 7, g % 7 + g % 5) END AS r FROM generate_series(1, 300) g) x;
+CREATE INDEX casted_r ON casted USING surfidx (r) INCLUDE (m);
+CREATE INDEX casted_m ON casted USING surfidx (m);
+CREATE INDEX casted_c ON casted USING surfidx (c);
+INSERT INTO casted SELECT k + 300, r, m, c FROM casted;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SELECT count(*), (array_agg(m ORDER BY r, m))[1] FROM casted WHERE r > cast_from(2, 3)::cast_to;
+SELECT count(*), (array_agg(c ORDER BY c))[1] FROM casted WHERE m < cast_from_many(cast_from(3, 5))::cast_to_many;
+SELECT count(*) FROM casted WHERE c = ROW(cast_from(2, 3)::cast_to, ARRAY[cast_from(2, 3)::cast_to])::cast_row;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+SELECT count(*), (array_agg(m ORDER BY r, m))[1] FROM casted WHERE r > cast_from(2, 3)::cast_to;
+SELECT count(*), (array_agg(c ORDER BY c))[1] FROM casted WHERE m < cast_from_many(cast_from(3, 5))::cast_to_many;
+SELECT count(*) FROM casted WHERE c = ROW(cast_from(2, 3)::cast_to, ARRAY[cast_from(2, 3)::cast_to])::cast_row;
+SELECT surfidx_check(i, true, true) FROM unnest('{casted_r,casted_m,casted_c}'::regclass[]) i;
+DROP TABLE ir, nr, mr, casted;
+DROP TYPE cast_row;
+DROP TYPE cast_from, cast_to CASCADE;

@@ -10,6 +10,8 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_coerce.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -51,11 +53,25 @@ take_columns(TupleDesc from, const Datum *value, const bool *isnull, TupleDesc t
 	return i == from->natts && j == to->natts;
 }
 
+/* The columns of a row, palloced, with room for more others; the type is to be released. */
+static TupleDesc
+columns_of(HeapTupleHeader head, int more, Datum **value, bool **isnull)
+{
+	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(head),.t_data = head};
+	TupleDesc	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(head),
+											  HeapTupleHeaderGetTypMod(head));
+
+	*value = palloc0((desc->natts + more + 1) * sizeof(Datum));
+	*isnull = palloc0((desc->natts + more + 1) * sizeof(bool));
+	ItemPointerSetInvalid(&tuple.t_self);
+	heap_deform_tuple(&tuple, desc, *value, *isnull);
+	return desc;
+}
+
 bool
 sfx_composite_from(Oid type, Datum row, Datum *own)
 {
 	HeapTupleHeader head = DatumGetHeapTupleHeader(row);
-	HeapTupleData tuple = {.t_len = HeapTupleHeaderGetDatumLength(head),.t_data = head};
 	TupleDesc	from;
 	TupleDesc	to;
 	Datum	   *value;
@@ -65,12 +81,8 @@ sfx_composite_from(Oid type, Datum row, Datum *own)
 	*own = row;
 	if (HeapTupleHeaderGetTypeId(head) == type)
 		return true;
-	from = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(head), HeapTupleHeaderGetTypMod(head));
 	to = lookup_rowtype_tupdesc(type, -1);
-	value = palloc0((from->natts + to->natts + 1) * sizeof(Datum));
-	isnull = palloc0((from->natts + to->natts + 1) * sizeof(bool));
-	ItemPointerSetInvalid(&tuple.t_self);
-	heap_deform_tuple(&tuple, from, value, isnull);
+	from = columns_of(head, to->natts, &value, &isnull);
 	fits = take_columns(from, value, isnull, to, value + from->natts, isnull + from->natts);
 	if (fits)
 		*own = heap_copy_tuple_as_datum(heap_form_tuple(to, value + from->natts,
@@ -78,4 +90,37 @@ sfx_composite_from(Oid type, Datum row, Datum *own)
 	ReleaseTupleDesc(from);
 	ReleaseTupleDesc(to);
 	return fits;
+}
+
+Node *
+sfx_composite_expr(Datum row, Oid type)
+{
+	TupleDesc	from;
+	TupleDesc	to = lookup_rowtype_tupdesc(type, -1);
+	Datum	   *value;
+	bool	   *isnull;
+	RowExpr    *expr = makeNode(RowExpr);
+	bool		fits;
+	int			i,
+				j;
+
+	from = columns_of(DatumGetHeapTupleHeader(row), 0, &value, &isnull);
+	expr->row_typeid = RECORDOID;
+	expr->row_format = COERCE_IMPLICIT_CAST;
+	expr->location = -1;
+	for (i = skip_dropped(from, 0), j = skip_dropped(to, 0); i < from->natts && j < to->natts;
+		 i = skip_dropped(from, i + 1), j = skip_dropped(to, j + 1))
+	{
+		Form_pg_attribute a = TupleDescAttr(from, i);
+		Oid			wanted = TupleDescAttr(to, j)->atttypid;
+
+		if (!can_coerce_type(1, &a->atttypid, &wanted, COERCION_IMPLICIT))
+			break;
+		expr->args = lappend(expr->args, makeConst(a->atttypid, a->atttypmod, a->attcollation,
+												   a->attlen, value[i], isnull[i], a->attbyval));
+	}
+	fits = i == from->natts && j == to->natts;
+	ReleaseTupleDesc(from);
+	ReleaseTupleDesc(to);
+	return fits ? (Node *) expr : NULL;
 }

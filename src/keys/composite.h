@@ -7,6 +7,8 @@
 
 #include "postgres.h"
 
+#include "nodes/nodes.h"
+
 /*
  * The composite type of an index's column, not a domain over it, if its operators take rows of any
  * type (opcintype record), so that conditions may compare it with others; else InvalidOid.
@@ -19,5 +21,11 @@ extern Oid	sfx_composite_of_column(Oid opcintype, Oid type);
  * none, and comparing the two may be an error (42804, 42P22).
  */
 extern bool sfx_composite_from(Oid type, Datum row, Datum *own);
+
+/*
+ * A row of whatever type as an expression of type record, palloced, that implicit casts of its
+ * columns make one of that type.  NULL: there are no such casts.  Uses the row's memory.
+ */
+extern Node *sfx_composite_expr(Datum row, Oid type);
 
 #endif							/* SURFIDX_COMPOSITE_H */

@@ -142,6 +142,7 @@ fit_column(const SfxOpened *o, int col, const SfxArg *arg, Oid *subtype)
 {
 	Oid			coltype = TupleDescAttr(RelationGetDescr(o->index), col)->atttypid;
 	Oid			opcintype = o->kd.col[col].type;
+	Oid			composite = o->kd.col[col].composite;
 	Node	   *node;
 	Datum		value;
 	int16		len;
@@ -156,16 +157,19 @@ fit_column(const SfxOpened *o, int col, const SfxArg *arg, Oid *subtype)
 		getTypeInputInfo(coltype, &input, &param);
 		return OidInputFunctionCall(input, DatumGetCString(arg->value), param, -1);
 	}
-	if (OidIsValid(o->kd.col[col].composite) && type_is_rowtype(arg->type))
-	{
-		if (!sfx_composite_from(o->kd.col[col].composite, arg->value, &value))
-			refuse_type(o, col, arg->type);
+	if (OidIsValid(composite) && type_is_rowtype(arg->type) &&
+		sfx_composite_from(composite, arg->value, &value))
 		return value;
-	}
-	if (arg->type == coltype || arg->type == opcintype)
+	if (arg->type == coltype || (arg->type == opcintype && !OidIsValid(composite)))
 		return arg->value;
 	get_typlenbyval(arg->type, &len, &byval);
 	node = (Node *) makeConst(arg->type, -1, get_typcollation(arg->type), len, arg->value, false, byval);
+	if (arg->type == RECORDOID && OidIsValid(composite))
+	{
+		node = sfx_composite_expr(arg->value, composite);
+		if (node == NULL)
+			refuse_type(o, col, arg->type);
+	}
 	node = coerce_to_target_type(NULL, node, arg->type, coltype, -1, COERCION_IMPLICIT, COERCE_IMPLICIT_CAST, -1);
 	if (node)
 		return cast_value(arg, node);

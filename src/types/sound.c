@@ -22,6 +22,7 @@
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "parser/parse_coerce.h"
 #include "tsearch/ts_type.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -183,19 +184,24 @@ sfx_structure_of(Oid type, int typlen)
 
 /*
  * Check a value whose header names another type than the column's.  A cast without a function
- * leaves the element type in an array's header unchanged, and damage may put any type there.  The
- * type's functions will believe the header, so the bytes are checked against the type that it
- * names.
+ * leaves the element type in an array's header unchanged, and a range's type in its own; damage may
+ * put any type there.  The type's functions will believe the header, so the bytes are checked
+ * against the type that it names.  column: a type to which there must be such a cast, or
+ * InvalidOid.
  */
 static bool
-is_sound_as(Oid type, Look look, const char *p, Size size)
+is_sound_as(Oid type, Oid column, Look look, const char *p, Size size)
 {
 	MemoryContext old;
 	MemoryContext context;
 	SfxStructure *s;
+	Oid			function;
 	bool		sound;
 
 	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)) || !get_typisdefined(type))
+		return false;
+	if (OidIsValid(column) && find_coercion_pathway(column, type, COERCION_EXPLICIT, &function) !=
+		COERCION_PATH_RELABELTYPE)
 		return false;
 	context = AllocSetContextCreate(CurrentMemoryContext, "surfidx structure", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
@@ -331,7 +337,7 @@ array_is_sound(const SfxStructure *s, const char *p, Size size)
 	if (size < sizeof(ArrayType) || a->ndim < 0 || a->ndim > MAXDIM || size < ARR_OVERHEAD_NONULLS(a->ndim))
 		return false;
 	if (a->elemtype != s->element)
-		return is_sound_as(a->elemtype, array_is_sound, p, size);
+		return is_sound_as(a->elemtype, InvalidOid, array_is_sound, p, size);
 	if (a->ndim == 0)
 		return true;
 	for (int i = 0; i < a->ndim; i++)
@@ -359,7 +365,7 @@ record_is_sound(const SfxStructure *s, const char *p, Size size)
 	if (size < SizeofHeapTupleHeader)
 		return false;
 	if (HeapTupleHeaderGetTypeId(h) != s->type)
-		return is_sound_as(HeapTupleHeaderGetTypeId(h), record_is_sound, p, size);
+		return is_sound_as(HeapTupleHeaderGetTypeId(h), InvalidOid, record_is_sound, p, size);
 	natts = HeapTupleHeaderGetNatts(h);
 	nulls = (h->t_infomask & HEAP_HASNULL) != 0;
 	off = h->t_hoff;
@@ -392,12 +398,14 @@ static bool
 range_is_sound(const SfxStructure *s, const char *p, Size size)
 {
 	Size		off = sizeof(RangeType);
+	Oid			type;
 
 	if (size < sizeof(RangeType) + 1)
 		return false;
 	/* core's functions take two of different types for an error of the server's */
-	if (((const RangeType *) p)->rangetypid != s->type)
-		return false;
+	type = ((const RangeType *) p)->rangetypid;
+	if (type != s->type)
+		return is_sound_as(type, s->type, range_is_sound, p, size);
 	return bounds_are_sound(s->part[0], p, &off, size - 1, (uint8) p[size - 1]);
 }
 
@@ -419,7 +427,7 @@ multirange_is_sound(const SfxStructure *s, const char *p, Size size)
 	if (size < sizeof(MultirangeType))
 		return false;
 	if (m->multirangetypid != s->type)
-		return false;
+		return is_sound_as(m->multirangetypid, s->type, multirange_is_sound, p, size);
 	if (m->rangeCount == 0)
 		return true;
 	if (m->rangeCount > size / (sizeof(uint32) + 1))
