@@ -260,6 +260,7 @@ BEGIN
 END $$;
 -- ... and none where nothing is made, of temporary tables, or by a setting
 CREATE INDEX IF NOT EXISTS m_told ON m (id);
+ALTER TABLE m ADD COLUMN IF NOT EXISTS id int UNIQUE, ADD COLUMN IF NOT EXISTS tableoid2 int;
 CREATE TEMP TABLE brief (id int, a int);
 CREATE INDEX ON brief (a);
 SET surfidx.in_place_notice = off;

@@ -406,6 +406,14 @@ type_named(const TypeName *name)
 	return type;
 }
 
+/* IF NOT EXISTS: has the table that column, so that nothing will be added? */
+static bool
+is_there(const AlterTableCmd *cmd, Oid table)
+{
+	return cmd->missing_ok &&
+		get_attnum(table, castNode(ColumnDef, cmd->def)->colname) > 0;
+}
+
 /*
  * The type of a column when the statement's indexes are created: after all that it does to columns.
  */
@@ -423,8 +431,7 @@ type_of_key(const AlterTableStmt *stmt, Oid table, const char *key)
 		if (cmd->subtype == AT_AlterColumnType && strcmp(cmd->name, key) == 0)
 			return type_named(castNode(ColumnDef, cmd->def)->typeName);
 		if (cmd->subtype == AT_AddColumn &&
-			strcmp(castNode(ColumnDef, cmd->def)->colname, key) == 0 &&
-			!(cmd->missing_ok && number > 0))
+			strcmp(castNode(ColumnDef, cmd->def)->colname, key) == 0 && !is_there(cmd, table))
 			type = type_named(castNode(ColumnDef, cmd->def)->typeName);
 	}
 	return type;
@@ -458,8 +465,9 @@ note_constraint(Constraint *c, char *column, List **constraints, List **keys)
 	*keys = lappend(*keys, c->keys != NIL ? c->keys : list_make1(makeString(column)));
 }
 
+/* The constraints that create btrees; table: that of the statement, or InvalidOid, and all may. */
 static List *
-find_constraints(const AlterTableStmt *stmt, List **keys)
+find_constraints(const AlterTableStmt *stmt, Oid table, List **keys)
 {
 	List	   *found = NIL;
 	ListCell   *lc;
@@ -470,7 +478,7 @@ find_constraints(const AlterTableStmt *stmt, List **keys)
 
 		if (cmd->subtype == AT_AddConstraint)
 			note_constraint(castNode(Constraint, cmd->def), NULL, &found, keys);
-		else if (cmd->subtype == AT_AddColumn)
+		else if (cmd->subtype == AT_AddColumn && !is_there(cmd, table))
 		{
 			ColumnDef  *column = castNode(ColumnDef, cmd->def);
 			ListCell   *each;
@@ -486,16 +494,19 @@ void
 sfx_in_place_of_constraints(AlterTableStmt *stmt)
 {
 	List	   *keys = NIL;
-	List	   *found = stmt->objtype == OBJECT_TABLE ? find_constraints(stmt, &keys) : NIL;
+	List	   *found;
 	Oid			table;
 	ListCell   *lc,
 			   *of;
 
-	if (found == NIL || !is_wanted(CONSTRAINTS))
+	if (stmt->objtype != OBJECT_TABLE || !is_wanted(CONSTRAINTS) ||
+		find_constraints(stmt, InvalidOid, &keys) == NIL)
 		return;
 	table = AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds));
 	if (!OidIsValid(table))
 		return;
+	keys = NIL;
+	found = find_constraints(stmt, table, &keys);
 	forboth(lc, found, of, keys)
 	{
 		Constraint *c = lfirst_node(Constraint, lc);
