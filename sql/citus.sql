@@ -41,8 +41,8 @@ BEGIN
 END $$;
 SELECT entries FROM surfidx_stat_indexes WHERE indexrelname LIKE 'cit\_%' ORDER BY indexrelname;
 SELECT indexrelname, problem FROM surfidx_check_all(true, true) WHERE indexrelname LIKE 'cit\_%';
-SELECT index_name, statement, remark FROM surfidx_convert('cit_shell') ORDER BY 1;
-SELECT index_name, statement, remark FROM surfidx_convert('cit_shell', method => 'btree') ORDER BY 1;
+SELECT indexrelname, statement, remark FROM surfidx_convert('cit_shell') ORDER BY 1;
+SELECT indexrelname, statement, remark FROM surfidx_convert('cit_shell', method => 'btree') ORDER BY 1;
 -- queries, which Citus sends to the shards, and writes are none of ours
 SET enable_seqscan = off;
 SELECT count(*) FROM cit_shell WHERE id = 5;

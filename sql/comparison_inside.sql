@@ -27,7 +27,7 @@ CREATE INDEX inside_r ON inside (r);
 CREATE INDEX inside_ok_2 ON inside (ok);
 RESET surfidx.in_place_of_btree;
 SELECT c.relname, a.amname FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE c.relname ~ '^inside_' ORDER BY 1;
-SELECT index_name, statement IS NULL AS stays, remark FROM surfidx_convert('inside') GROUP BY 1, 2, 3 ORDER BY 1;
+SELECT indexrelname, statement IS NULL AS stays, remark FROM surfidx_convert('inside') GROUP BY 1, 2, 3 ORDER BY 1;
 INSERT INTO inside (s, ok, oks) SELECT span(g, g + 1), int4range(g, g + 1), ARRAY[g] FROM generate_series(1, 99) g;
 SELECT count(*) FROM inside WHERE s > span(90, 91);
 DROP TABLE inside, looked_up CASCADE;

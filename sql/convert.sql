@@ -10,7 +10,7 @@ SET search_path = conv, public;
 
 CREATE FUNCTION steps(what regclass, how name DEFAULT 'surfidx', OUT index_name text, OUT step text, OUT why text)
 RETURNS SETOF record LANGUAGE sql AS $$
-	SELECT regexp_replace(index_name::text, '_(new|old)_\d+', '_\1_N'), regexp_replace(statement, '_(new|old)_\d+', '_\1_N'), remark
+	SELECT regexp_replace(indexrelid::regclass::text, '_(new|old)_\d+', '_\1_N'), regexp_replace(statement, '_(new|old)_\d+', '_\1_N'), remark
 	FROM surfidx_convert(what, method => how)
 $$;
 CREATE VIEW definitions AS
@@ -193,7 +193,7 @@ SELECT statement FROM surfidx_convert('p', method => 'btree') \gexec
 SELECT count(*) FROM pg_class JOIN pg_am a ON a.oid = relam WHERE relname LIKE 'p%' AND relnamespace = 'conv'::regnamespace AND amname = 'surfidx';
 -- a partition whose detachment waits to be finished (DETACH ... CONCURRENTLY, interrupted): its indexes go with the tree
 UPDATE pg_inherits SET inhdetachpending = true WHERE inhrelid = 'p2'::regclass;
-SELECT index_name, left(statement, 12) AS statement, remark FROM surfidx_convert(schema => 'conv') WHERE table_name::text ~ '^p\d*a?$';
+SELECT indexrelname, left(statement, 12) AS statement, remark FROM surfidx_convert(schema => 'conv') WHERE relname ~ '^p\d*a?$';
 \set ECHO none
 \o /dev/null
 SELECT statement FROM surfidx_convert('p') \gexec
@@ -291,7 +291,7 @@ CREATE TABLE mine (k int);
 CREATE INDEX mine_k ON mine (k);
 SELECT surfidx_convert('t');
 SELECT surfidx_convert_swap('t_pk');
-SELECT table_name, statement IS NOT NULL AS step, remark FROM surfidx_convert(schema => 'conv') WHERE index_name IN ('t_pk'::regclass, 'mine_k'::regclass);
+SELECT schemaname, relname, statement IS NOT NULL AS step, remark FROM surfidx_convert(schema => 'conv') WHERE indexrelid IN ('t_pk'::regclass, 'mine_k'::regclass);
 \set ECHO none
 \o /dev/null
 SELECT statement FROM surfidx_convert('mine') \gexec

@@ -8,7 +8,7 @@ CREATE SCHEMA beside;
 SET search_path = beside, public;
 CREATE FUNCTION steps(what regclass, how name DEFAULT 'surfidx', OUT index_name text, OUT step text, OUT why text)
 RETURNS SETOF record LANGUAGE sql AS $$
-	SELECT regexp_replace(index_name::text, '_(new|old)_\d+', '_\1_N'), regexp_replace(statement, '_(new|old)_\d+', '_\1_N', 'g'),
+	SELECT regexp_replace(indexrelid::regclass::text, '_(new|old)_\d+', '_\1_N'), regexp_replace(statement, '_(new|old)_\d+', '_\1_N', 'g'),
 		regexp_replace(remark, '_(new|old)_\d+', '_\1_N')
 	FROM surfidx_convert(what, method => how)
 $$;

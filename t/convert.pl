@@ -122,7 +122,7 @@ is(methods("indrelid::regclass::text ~ '^(measure|m[12]a?)\$' AND NOT indisprima
 	'... and a partitioned one');
 is(methods("indrelid::regclass::text ~ '^(measure|m[12]a?)\$' AND indisprimary"), $version < 18
 	? 'btree' : 'surfidx', '... whose key');
-is(ask_work("SELECT string_agg(index_name::text, ' ' ORDER BY index_name::text) FROM "
+is(ask_work("SELECT string_agg(indexrelname, ' ' ORDER BY indexrelname) FROM "
 	. "surfidx_convert(schema => 'public')"),
 	$version < 18 ? 'latest_sensor measure_pkey purchase_x' : 'purchase_x',
 		'what stays is told');

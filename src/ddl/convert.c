@@ -28,7 +28,7 @@ PG_FUNCTION_INFO_V1(surfidx_convert);
 PG_FUNCTION_INFO_V1(surfidx_convert_swap);
 PG_FUNCTION_INFO_V1(surfidx_statement);
 
-#define CONVERT_COLUMNS	4
+#define CONVERT_COLUMNS	(SFX_INDEX_COLUMNS + 2)
 
 /* ---- what is asked for ---- */
 
@@ -90,17 +90,19 @@ put_row(ReturnSetInfo *rows, const SfxStep *step)
 {
 	Datum		values[CONVERT_COLUMNS] = {0};
 	bool		nulls[CONVERT_COLUMNS] = {0};
+	int			n = SFX_INDEX_COLUMNS;
 
-	values[0] = ObjectIdGetDatum(step->table);
-	nulls[0] = !OidIsValid(step->table);
-	values[1] = ObjectIdGetDatum(step->index);
-	nulls[1] = !OidIsValid(step->index);
-	nulls[2] = step->statement == NULL;
-	if (!nulls[2])
-		values[2] = CStringGetTextDatum(step->statement);
-	nulls[3] = step->remark == NULL;
-	if (!nulls[3])
-		values[3] = CStringGetTextDatum(step->remark);
+	/* a setting belongs to no index */
+	for (int i = 0; i < SFX_INDEX_COLUMNS; i++)
+		nulls[i] = true;
+	if (OidIsValid(step->index))
+		sfx_name_index(step->index, values, nulls);
+	nulls[n] = step->statement == NULL;
+	if (!nulls[n])
+		values[n] = CStringGetTextDatum(step->statement);
+	nulls[++n] = step->remark == NULL;
+	if (!nulls[n])
+		values[n] = CStringGetTextDatum(step->remark);
 	tuplestore_putvalues(rows->setResult, rows->setDesc, values, nulls);
 }
 
