@@ -217,15 +217,22 @@ sub sweep_round
 
 {
 	my $how = $ENV{SURFIDX_SWEEP} // 3 * $tables;
-	my $all = $how eq 'all';
+	my $all = $how eq 'all' || $how =~ /%$/;
 	my $rounds = $all ? 1 + int(8 * $BLCKSZ / $tables) : int($how / $tables + 0.5);
+	my @round = 0 .. $rounds - 1;
 
 	srand($ENV{SURFIDX_SWEEP_SEED} // 20251128);
-	rename($server->{data}, $good) or die;
-	for my $round (0 .. $rounds - 1)
+	if ($how =~ /^([\d.]+)%$/)
 	{
-		sweep_round($all, $round);
-		note("round $round of $rounds") if $round % 100 == 99;
+		# any of them, each once
+		$rounds = int($rounds * $1 / 100 + 0.5);
+		@round = map { splice(@round, rnd(scalar @round), 1) } 1 .. $rounds;
+	}
+	rename($server->{data}, $good) or die;
+	for my $n (0 .. $rounds - 1)
+	{
+		sweep_round($all, $round[$n]);
+		note("round $n of $rounds") if $n % 10 == 9;
 		last if @log_of_sweep > 400;
 	}
 	is(join('', @log_of_sweep), '', "the sweep, $rounds bytes of each of $tables indexes");
