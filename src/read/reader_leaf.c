@@ -31,7 +31,7 @@ next_part(SfxReader *r)
 	return READER_PART_KEYS << (READER_PARTS - r->range.parts--) / 2;
 }
 
-/* The share's block was decoded, in which the stream begins. */
+/* The cursor's block was decoded, in which the stream begins. */
 static inline void
 stand_at_first(SfxReader *r, LeafCursor *s)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * reader_parts.h - the parts that a reader is made of
  *
- * Each part belongs to one file, which changes it; the others read it.  The range says what is to
+ * Each part has a file for what is done with it; the steps fill them in.  The range says what is to
  * be read; the window [cur, stop) is the step in hand; a cursor for each run and batches of the
  * delta have what the stages hold of the window.  Cut keys, dead entries and reading ahead stand
  * beside these, and a step that does not meet them passes them by.

@@ -124,11 +124,11 @@ main_comes_first(SfxReader *r, const SfxEntry *e, bool *same)
 }
 
 /*
- * The first of what the streams stand on, but for the share `but` (NULL: of all).  False: they are
+ * The first of what the streams stand on, but for the cursor `but` (NULL: of all).  False: they are
  * at their ends.  What is main's may lack its key, if no other stream stands on the same.
  */
 static bool
-first_of_all(SfxReader *r, const LeafCursor *but, SfxEntry *e, LeafCursor **share,
+first_of_all(SfxReader *r, const LeafCursor *but, SfxEntry *e, LeafCursor **leaf,
 			 const SfxEntry **batch)
 {
 	bool		have = but != &r->main && leaf_peek(r, &r->main, e);
@@ -137,18 +137,18 @@ first_of_all(SfxReader *r, const LeafCursor *but, SfxEntry *e, LeafCursor **shar
 	{
 		SfxEntry	main = *e;
 		bool		same = false;
-		bool		others = first_of_all(r, &r->main, e, share, batch);
+		bool		others = first_of_all(r, &r->main, e, leaf, batch);
 
 		Assert(but == NULL);
 		if (others && !main_comes_first(r, e, &same))
 			return true;
 		if (!same)
 			*e = main;
-		*share = &r->main;
+		*leaf = &r->main;
 		*batch = NULL;
 		return true;
 	}
-	*share = &r->main;
+	*leaf = &r->main;
 	*batch = NULL;
 	for (int i = 0; i < r->nruns; i++)
 	{
@@ -156,7 +156,7 @@ first_of_all(SfxReader *r, const LeafCursor *but, SfxEntry *e, LeafCursor **shar
 
 		if (but != r->run[i] && leaf_peek(r, r->run[i], &l) && (!have || comes_before(r, &l, e)))
 		{
-			*share = r->run[i];
+			*leaf = r->run[i];
 			*e = l;
 			have = true;
 		}
@@ -176,7 +176,7 @@ first_of_all(SfxReader *r, const LeafCursor *but, SfxEntry *e, LeafCursor **shar
 }
 
 /*
- * How many of the n entries that share s has from its position on come before limit?  Looked for
+ * How many of the n entries that cursor s has from its position on come before limit?  Looked for
  * in growing leaps and then by bisection, so that what a step costs beyond the leaf's own entries
  * grows with what there is to merge with them.
  */
@@ -227,7 +227,7 @@ count_before_keyless(SfxReader *r, int n, const SfxEntry *limit)
 	return Max(Min(before, n), 0);
 }
 
-/* An entry of share s was returned: those that follow it directly can be taken the short way. */
+/* An entry of cursor s was returned: those that follow it directly can be taken the short way. */
 static void
 open_stretch(SfxReader *r, LeafCursor *s)
 {
@@ -236,13 +236,13 @@ open_stretch(SfxReader *r, LeafCursor *s)
 	if (r->delta.nbatches > 0 || r->nruns > 0)
 	{
 		SfxEntry	limit;
-		LeafCursor *share;
+		LeafCursor *leaf;
 		const SfxEntry *batch;
 
 		/* nothing tells how many of another stage come before an entry without a key */
 		if (s != &r->main && r->main.keyless)
 			n = 0;
-		if (n > 0 && first_of_all(r, s, &limit, &share, &batch))
+		if (n > 0 && first_of_all(r, s, &limit, &leaf, &batch))
 			n = s->block->keyless ? count_before_keyless(r, n, &limit) :
 				count_before(r, s, n, &limit);
 	}
@@ -253,11 +253,11 @@ open_stretch(SfxReader *r, LeafCursor *s)
 }
 
 /*
- * Each stage that stands on e, which is of batch or else of share, moves on: of entries with the
+ * Each stage that stands on e, which is of batch or else of leaf, moves on: of entries with the
  * same (key, TID) one is returned (R8).
  */
 static void
-step_over(SfxReader *r, const SfxEntry *e, LeafCursor *share, const SfxEntry *batch)
+step_over(SfxReader *r, const SfxEntry *e, LeafCursor *leaf, const SfxEntry *batch)
 {
 	for (int i = 0; i < r->delta.nbatches; i++)
 	{
@@ -267,12 +267,12 @@ step_over(SfxReader *r, const SfxEntry *e, LeafCursor *share, const SfxEntry *ba
 			b->at++;
 	}
 	if (batch == NULL)
-		leaf_advance(r, share);
+		leaf_advance(r, leaf);
 	for (int i = 0; i < r->nruns; i++)
-		if (batch || r->run[i] != share)
+		if (batch || r->run[i] != leaf)
 			skip_if_equal(r, r->run[i], e);
 	/* (of the same two, a main without keys has come first) */
-	if ((batch || &r->main != share) && !r->main.keyless &&
+	if ((batch || &r->main != leaf) && !r->main.keyless &&
 		!(r->delta.lasting && SFX_MUTANT("twice in a block")))
 		skip_if_equal(r, &r->main, e);
 }
@@ -308,7 +308,7 @@ need_key(SfxReader *r)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 }
 
-/* Entry i of the share's block, with its whole key. */
+/* Entry i of the cursor's block, with its whole key. */
 static void
 leaf_entry(SfxReader *r, LeafCursor *s, int i, SfxEntry *e)
 {
@@ -570,9 +570,9 @@ sfx_reader_merged(SfxReader *r, SfxBlock *block, bool *known, uint8 *payload)
 	while (has_room(block))
 	{
 		SfxEntry	other;
-		LeafCursor *share;
+		LeafCursor *leaf;
 		const SfxEntry *batch;
-		bool		others = first_of_all(r, s, &other, &share, &batch);
+		bool		others = first_of_all(r, s, &other, &leaf, &batch);
 		int			n = main_before(r, others, &other);
 
 		if (n >= MERGED_STRETCH || (n == 0 && !others))
@@ -595,7 +595,7 @@ sfx_reader_merged(SfxReader *r, SfxBlock *block, bool *known, uint8 *payload)
 			if (!has_room(block))
 				break;
 			add_entry(block, &other, batch != NULL, known, payload);
-			step_over(r, &other, share, batch);
+			step_over(r, &other, leaf, batch);
 		}
 	}
 	block->total = block->nent;

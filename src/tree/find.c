@@ -92,6 +92,8 @@ leaf_side(Descent *d, Page page)
 
 	if (sfx_leaf_open(d->leaf, SfxPageBody(page), SfxPageBodyLen(page), t->order) < 0)
 		sfx_corrupt(t->index, d->last, "leaf header or directory");
+	if (d->leaf->cut && t->run != SfxMetaMain(t->meta)->id)
+		sfx_corrupt(t->index, d->last, "a leaf with cut keys outside of the main tree");
 	if (SFX_MUTANT("no fences"))
 		return 0;
 	if (d->place.known)
