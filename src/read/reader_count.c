@@ -191,7 +191,7 @@ count_whole_leaf(Stages *s, Buffer buf)
 	if (!r->range.hi.inf && (inf || sfx_order_cmp_pos(r->order, &high, &r->range.hi.pos) >= 0))
 		return false;
 	if (!inf)
-		bound_set(&r->win.stop, r->win.bytes[1 - r->win.curbuf], high.key, high.len, high.tid);
+		bound_set(&r->win.stop, r->room.win[1 - r->win.curbuf], high.key, high.len, high.tid);
 	r->win.final = inf;
 	sfx_visibility_add_visible(s->v, leaf->nentries);
 	s->n += leaf->nentries;

@@ -201,7 +201,7 @@ bound_set(Bound *b, uint8 *bytes, const uint8 *key, uint32 len, uint64 tid)
 static inline void
 set_cur(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
 {
-	bound_set(&r->win.cur, r->win.bytes[r->win.curbuf], key, len, tid);
+	bound_set(&r->win.cur, r->room.win[r->win.curbuf], key, len, tid);
 }
 
 /* The next step begins where this one stops. */
@@ -209,7 +209,7 @@ static inline void
 cur_from_stop(SfxReader *r)
 {
 	r->win.cur = r->win.stop;
-	if (r->win.cur.pos.key == r->win.bytes[1 - r->win.curbuf])
+	if (r->win.cur.pos.key == r->room.win[1 - r->win.curbuf])
 		r->win.curbuf = 1 - r->win.curbuf;
 }
 
@@ -291,7 +291,7 @@ stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
 	if (forward(r) ? (!r->win.stop.inf && sfx_order_cmp_pos(r->order, &r->win.stop.pos, &p) <= 0) :
 		sfx_order_cmp_pos(r->order, &r->win.stop.pos, &p) >= 0)
 		return;
-	bound_set(&r->win.stop, r->win.bytes[1 - r->win.curbuf], key, len, tid);
+	bound_set(&r->win.stop, r->room.win[1 - r->win.curbuf], key, len, tid);
 	r->win.final = false;
 }
 

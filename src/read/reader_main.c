@@ -408,7 +408,7 @@ sfx_reader_read_main(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 
 	r->main.blockno = -1;
 	if (!r->want.pass_dead || !forward(r) || meta->nruns > 1 ||
-		!sfx_passed_until(r->index, meta, pos, &to, r->passed.bytes[2]))
+		!sfx_passed_until(r->index, meta, pos, &to, r->room.passed[2]))
 		read_main(r, meta, pos);
 	else if (!r->win.stop.inf && sfx_order_cmp_pos(NULL, &r->win.stop.pos, &to) <= 0)
 	{

@@ -160,7 +160,6 @@ typedef struct ReaderRange
 	uint64		steps;			/* one after the other, in one direction (K4) */
 	SfxLogPlace place;			/* ... saw the log up to here */
 	Bound		anchor_pos;
-	uint8		anchor_bytes[SFX_BOUND_MAX];
 } ReaderRange;
 
 /* The window being read: the step in hand, [cur, stop), backward [stop, cur) (reader_step.c). */
@@ -168,11 +167,10 @@ typedef struct ReaderWindow
 {
 	bool		active;			/* there is one */
 	bool		final;			/* its stop is the range's end */
-	int			curbuf;			/* which of bytes cur may point to; stop: the other one */
+	int			curbuf;			/* which of room.win cur may point to; stop: the other one */
 	Bound		cur;
 	Bound		stop;
 	SfxState	state;			/* R1's of the step in hand, or of the last one */
-	uint8		bytes[2][SFX_BOUND_MAX];
 } ReaderWindow;
 
 /* What the window has of the delta (reader_batch.c). */
@@ -245,7 +243,6 @@ typedef struct CutKeys
 	struct SfxRecovery *recovery;	/* NULL: not needed yet */
 	SfxPos		cur;			/* cur and stop among stored keys */
 	SfxPos		stop;
-	uint8		bytes[2][SFX_MAX_ENTRY];
 } CutKeys;
 
 /* Leaves to come (reader_ahead.c). */
@@ -267,7 +264,6 @@ typedef struct DeadEntries
 	uint32		leaf_entries;	/* ... which has so many */
 	uint64	   *tids;			/* of in_leaf; room for SFX_DEAD_MAX, NULL until first needed */
 	Bound		pos;			/* where the first of them stands */
-	uint8		bytes[SFX_MAX_ENTRY];
 } DeadEntries;
 
 /* What of the main tree is dead from the step's beginning on (X8; reader_dead.c). */
@@ -280,8 +276,17 @@ typedef struct PassedRange
 	int			total;			/* the block has */
 	Bound		from;
 	Bound		to;
-	uint8		bytes[3][SFX_PASSED_KEY];
 } PassedRange;
+
+/* Bytes of keys that the parts point to: not among them, so that these lie close together. */
+typedef struct KeyRoom
+{
+	uint8		anchor[SFX_BOUND_MAX];
+	uint8		win[2][SFX_BOUND_MAX];	/* of cur and stop, or of stop and cur */
+	uint8		cut[2][SFX_MAX_ENTRY];
+	uint8		dead[SFX_MAX_ENTRY];
+	uint8		passed[3][SFX_PASSED_KEY];
+} KeyRoom;
 
 struct SfxReader
 {
@@ -312,6 +317,7 @@ struct SfxReader
 	int			nruns;			/* runs of the step besides the main tree */
 	LeafCursor *run[SFX_MAX_RUNS];	/* [0, nruns) in use */
 	LeafCursor	main;
+	KeyRoom		room;
 };
 
 #endif							/* SURFIDX_READER_PARTS_H */

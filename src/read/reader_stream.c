@@ -552,7 +552,7 @@ stand_after(SfxReader *r, const SfxBlock *b)
 	SfxEntry	last;
 
 	sfx_block_entry(b, b->nent - 1, &last);
-	bound_set(&r->range.anchor_pos, r->range.anchor_bytes, last.key, last.keylen, last.tid);
+	bound_set(&r->range.anchor_pos, r->room.anchor, last.key, last.keylen, last.tid);
 	r->range.anchor = ANCHOR_POS;
 	r->range.anchor_inclusive = false;
 }
