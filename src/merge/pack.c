@@ -74,7 +74,8 @@ pack_check(SfxPack *p, int rc)
 		return false;
 	if (rc < 0 && !p->too_many)
 		sfx_corrupt(p->group->tree.index, sfx_group_leaf(p->group, p->group->from),
-					psprintf("entries of this leaf or of its right neighbors cannot be packed (%d)", rc));
+					psprintf("entries of this leaf or of its right neighbors cannot be packed (%d)",
+							 rc));
 	return rc >= 0;
 }
 
