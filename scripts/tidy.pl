@@ -4,7 +4,7 @@
 #	tidy.pl				say what is untidy; status 1 if anything is
 #	tidy.pl --record	write scripts/tidy.txt anew: it can only become shorter
 #	tidy.pl --words [file...]
-#						list each place that "words" finds, also those that are only reported
+#						list each place that "words" finds
 #
 #	lines		of 100 columns at most, tabs being 4; what is longer must not become more than tidy.txt has for its file,
 #				nor, as code moves to new files, than it has in all
@@ -30,8 +30,6 @@ my $record = @ARGV && $ARGV[0] eq '--record';
 my $list_words = @ARGV && $ARGV[0] eq '--words';
 my @only = $list_words ? @ARGV[ 1 .. $#ARGV ] : ();
 
-# Where "words" are reported and not untidy yet: drop this when these files have been edited.
-my $words_reported = qr{^src/read/};
 my ($design_words, $design_rules) = (11_000, 110);
 my $list = 'scripts/tidy.txt';
 my @files = grep { -f } split /\n/, `git ls-files --cached --others --exclude-standard`;
@@ -352,7 +350,7 @@ for (sort keys %rule)
 
 # ---- words ----
 
-my (%found, %reported, %places);
+my (%found, %places);
 
 # Comments of code, and the text of documents; all else becomes blanks, so that lines keep their
 # numbers.  What stands in quotes, or in code, names something.
@@ -410,8 +408,7 @@ for my $file (grep { /\.(c|h|md|pl|pm|sh|sql|spec)$/ && !m!^docs/dev/measured/! 
 	next unless $found{$file};
 	my $counts = join ', ', map { "$found{$file}{$_} \"$_\"" } sort keys %{ $found{$file} };
 
-	if ($file =~ $words_reported) { $reported{$file} = $counts }
-	else { untidy("$file: $counts: say \"after\", name the actor (tidy.pl --words)") }
+	untidy("$file: $counts: say \"after\", name the actor (tidy.pl --words)");
 }
 
 my $words = () = slurp('src/README.md') =~ /\S+/g;
@@ -421,14 +418,11 @@ for ([ $words, $design_words, 'words' ], [ scalar(keys %rule), $design_rules, 'r
 
 	untidy("src/README.md: $is $what, at most $most") if $is > $most;
 }
-for my $file ($list_words ? sort keys %{ { %found, %reported } } : ())
+for my $file ($list_words ? sort keys %found : ())
 {
 	next if @only && !grep { $file eq $_ } @only;
 	print map { "$_\n" } @{ $places{$file} };
-	print "$file: ", $reported{$file}, "\n" if $reported{$file};
 }
-print scalar(keys %reported), " files have words that are only reported (tidy.pl --words)\n"
-  if %reported && !$record;
 
 # ---- figures ----
 
