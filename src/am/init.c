@@ -15,6 +15,7 @@
 #include "gone.h"
 #include "image.h"
 #include "index_only.h"
+#include "offset.h"
 #include "planner.h"
 #include "utility.h"
 #include "settings.h"
@@ -32,6 +33,7 @@ _PG_init(void)
 	sfx_estimate_define_gucs();
 	sfx_agg_define_gucs();
 	sfx_index_only_define_gucs();
+	sfx_offset_define_gucs();
 	sfx_stop_define_gucs();
 	/* last, as it reserves the prefix */
 	sfx_define_gucs(process_shared_preload_libraries_in_progress);
@@ -47,6 +49,7 @@ _PG_init(void)
 	sfx_estimate_init();
 	sfx_index_only_init();
 	sfx_agg_init();
+	sfx_offset_init();
 	sfx_together_init();
 	sfx_preloaded = true;
 }

@@ -531,18 +531,39 @@ SfxFunctionIsC(Oid funcid)
 	heap_page_prune_opt(heap, buf, map, ((flags) & SO_HINT_REL_READ_ONLY) != 0)
 #endif
 
-/* Begin the index scan of an index-only scan node; instrumentation came in 18. */
+/*
+ * Begin the scan of an index-only scan's or index scan's node, or one without a node;
+ * instrumentation came in 18.
+ */
 #if PG_VERSION_NUM < 180000
+#define SfxBeginScan(heap, index, snapshot) \
+	index_beginscan(heap, index, snapshot, 0, 0)
+#define SfxBeginPlainScan(node) \
+	index_beginscan((node)->ss.ss_currentRelation, (node)->iss_RelationDesc, \
+					(node)->ss.ps.state->es_snapshot, (node)->iss_NumScanKeys, 0)
 #define SfxIndexBeginScan(node) \
 	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, \
 					(node)->ss.ps.state->es_snapshot, \
 					(node)->ioss_NumScanKeys, (node)->ioss_NumOrderByKeys)
 #elif PG_VERSION_NUM < 190000
+#define SfxBeginScan(heap, index, snapshot) \
+	index_beginscan(heap, index, snapshot, NULL, 0, 0)
+#define SfxBeginPlainScan(node) \
+	index_beginscan((node)->ss.ss_currentRelation, (node)->iss_RelationDesc, \
+					(node)->ss.ps.state->es_snapshot, \
+					&(node)->iss_Instrument, (node)->iss_NumScanKeys, 0)
 #define SfxIndexBeginScan(node) \
 	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, \
 					(node)->ss.ps.state->es_snapshot, \
 					&(node)->ioss_Instrument, (node)->ioss_NumScanKeys, (node)->ioss_NumOrderByKeys)
 #else
+#define SfxBeginScan(heap, index, snapshot) \
+	index_beginscan(heap, index, snapshot, NULL, 0, 0, 0)
+#define SfxBeginPlainScan(node) \
+	index_beginscan((node)->ss.ss_currentRelation, (node)->iss_RelationDesc, \
+					(node)->ss.ps.state->es_snapshot, \
+					(node)->iss_Instrument, (node)->iss_NumScanKeys, 0, \
+					SfxReadsOnly(&(node)->ss))
 #define SfxIndexBeginScan(node) \
 	index_beginscan((node)->ss.ss_currentRelation, (node)->ioss_RelationDesc, \
 					(node)->ss.ps.state->es_snapshot, \

@@ -18,6 +18,26 @@ typedef struct SfxPosBuf
 	uint8		bytes[SFX_MAX_ENTRY + 8];
 } SfxPosBuf;
 
+/* The same, with room for a bound. */
+typedef struct SfxBoundBuf
+{
+	SfxPos		pos;
+	uint8		bytes[SFX_BOUND_MAX];
+} SfxBoundBuf;
+
+/* Copy a position that is no end of the order (key NULL); it may be buf's own. */
+static inline void
+sfx_bound_set(SfxBoundBuf *buf, const SfxPos *pos)
+{
+	Assert(pos->len <= SFX_BOUND_MAX);
+	if (pos->len > 0)
+		memmove(buf->bytes, pos->key, pos->len);
+	buf->pos = (SfxPos)
+	{
+		buf->bytes, pos->len, pos->tid
+	};
+}
+
 /* Copy a position into *buf; it may be buf's own. */
 extern void sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos);
 

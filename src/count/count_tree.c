@@ -25,27 +25,27 @@ typedef struct TreeCount
 	const SfxRun *run;
 	const SfxPos *hi;
 	bool		near_end;		/* the end of the range is in the leaf that holds pos */
-	SfxPos		pos;			/* entries before it are counted */
+	SfxBoundBuf at;				/* entries before it are counted */
 	uint64		n;
+	uint64		most;			/* n does not exceed it: a leaf that has more is left, ... */
+	bool		enough;			/* ... and the count ends */
 	bool		exact;			/* no bound is undecided beside a cut key */
-	uint8		bytes[SFX_BOUND_MAX];	/* bytes of pos */
 } TreeCount;
-
-static void
-set_pos(TreeCount *t, const SfxPos *pos)
-{
-	Assert(pos->len <= SFX_BOUND_MAX);
-	if (pos->len > 0)
-		memmove(t->bytes, pos->key, pos->len);
-	t->pos.key = t->bytes;
-	t->pos.len = pos->len;
-	t->pos.tid = pos->tid;
-}
 
 static inline bool
 below_end(const TreeCount *t)
 {
-	return t->hi->key == NULL || sfx_order_cmp_pos(t->order, &t->pos, t->hi) < 0;
+	return t->hi->key == NULL || sfx_order_cmp_pos(t->order, &t->at.pos, t->hi) < 0;
+}
+
+/* Count n more entries.  False: these are too many. */
+static inline bool
+add(TreeCount *t, uint64 n)
+{
+	t->enough = n > t->most - t->n;
+	if (!t->enough)
+		t->n += n;
+	return !t->enough;
 }
 
 /* Does a cut leaf leave open on which side of pos one of its entries is? */
@@ -61,14 +61,15 @@ is_undecided(const SfxLeaf *leaf, const SfxPos *pos)
 }
 
 /*
- * Count the entries of one leaf from pos to the end of the leaf or of the range; pos becomes the
- * leaf's end.  False: the range, or the tree, ends in this leaf, or the run is gone.
+ * Count the entries of one leaf from t->at to the end of the leaf or of the range; t->at becomes
+ * the leaf's end.  False: the range, or the tree, ends in this leaf, or it has too many, or the run is
+ * gone.
  */
 static bool
 count_leaf(TreeCount *t)
 {
 	SfxTree    *tree = SfxTreeOf(t->index, t->order, t->meta, t->run->id);
-	Buffer		buf = sfx_tree_find(tree, &t->pos, false, 0);
+	Buffer		buf = sfx_tree_find(tree, &t->at.pos, false, 0);
 	BlockNumber blkno;
 	char	   *copy = palloc(BLCKSZ);
 	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
@@ -91,23 +92,22 @@ count_leaf(TreeCount *t)
 	sfx_dict_attach(t->index, blkno, (Page) copy, &leaf, NULL);
 	UnlockReleaseBuffer(buf);
 	if (leaf.cut &&
-		(is_undecided(&leaf, &t->pos) || (t->hi->key && is_undecided(&leaf, t->hi))))
+		(is_undecided(&leaf, &t->at.pos) || (t->hi->key && is_undecided(&leaf, t->hi))))
 		t->exact = false;
-	r = sfx_leaf_count(&leaf, &t->pos, t->hi->key ? t->hi : NULL);
+	r = sfx_leaf_count(&leaf, &t->at.pos, t->hi->key ? t->hi : NULL);
 	if (r < 0)
 		sfx_corrupt(t->index, blkno, "leaf block");
-	t->n += r;
-	if (!inf)
-		set_pos(t, &high);
+	if (add(t, r) && !inf)
+		sfx_bound_set(&t->at, &high);
 	pfree(copy);
 	pfree(fences);
-	return !inf && below_end(t);
+	return !t->enough && !inf && below_end(t);
 }
 
 /*
- * Count whole leaves: the children from pos on, of the page above the leaves that holds pos, up to
- * the one that holds the end of the range; pos becomes the end of the last one counted.  *end: that
- * was the tree's last leaf.  False: no leaf begins at pos, or none is in the range as a whole, so a
+ * Count whole leaves: the children from t->at on, of the page above the leaves that holds it, up to
+ * the one that holds the end of the range, or has too many; t->at becomes the end of the last one
+ * counted.  *end: that was the tree's last leaf.  False: no leaf begins there, or none is in the range as a whole, so a
  * leaf has to be read.
  */
 static bool
@@ -117,11 +117,11 @@ count_children(TreeCount *t, bool *end)
 	bool		counted = false;
 	int			i = 0;
 
-	if (!sfx_tree_try_load(SfxTreeOf(t->index, t->order, t->meta, t->run->id), &t->pos, 1, &node))
+	if (!sfx_tree_try_load(SfxTreeOf(t->index, t->order, t->meta, t->run->id), &t->at.pos, 1, &node))
 		return false;
-	while (i < node.nchildren && sfx_order_cmp_pos(t->order, &node.children[i].low, &t->pos) < 0)
+	while (i < node.nchildren && sfx_order_cmp_pos(t->order, &node.children[i].low, &t->at.pos) < 0)
 		i++;
-	if (i == node.nchildren || sfx_order_cmp_pos(t->order, &node.children[i].low, &t->pos) != 0)
+	if (i == node.nchildren || sfx_order_cmp_pos(t->order, &node.children[i].low, &t->at.pos) != 0)
 		return false;
 	for (; i < node.nchildren; i++)
 	{
@@ -131,25 +131,45 @@ count_children(TreeCount *t, bool *end)
 		t->near_end = t->hi->key && (inf || sfx_order_cmp_pos(t->order, high, t->hi) > 0);
 		if (t->near_end)
 			break;
-		t->n += node.children[i].count;
+		if (!add(t, node.children[i].count))
+			break;
 		counted = true;
 		*end = inf;
 		if (inf)
 			break;
-		set_pos(t, high);
+		sfx_bound_set(&t->at, high);
 	}
 	return counted;
 }
 
-uint64
-sfx_count_tree(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run,
-			   const SfxPos *lo, const SfxPos *hi, bool *exact)
+static void
+count(TreeCount *t)
 {
-	TreeCount  *t = palloc(sizeof(TreeCount));
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx count",
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	bool		more = true;
+
+	while (more && !t->enough && below_end(t))
+	{
+		bool		end = false;
+
+		CHECK_FOR_INTERRUPTS();
+		if (t->run->level > 0 && !t->near_end && count_children(t, &end))
+			more = !end;
+		else if (!t->enough)
+			more = count_leaf(t);
+		MemoryContextReset(cxt);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+}
+
+uint64
+sfx_pass_tree(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run,
+			  SfxBoundBuf *at, const SfxPos *hi, uint64 most, bool *all, bool *exact)
+{
+	TreeCount  *t = palloc(sizeof(TreeCount));
 	uint64		n;
 
 	t->index = index;
@@ -157,25 +177,30 @@ sfx_count_tree(Relation index, const SfxOrder *order, const SfxMeta *meta, const
 	t->meta = meta;
 	t->run = run;
 	t->hi = hi;
-	t->near_end = false;
+	t->near_end = t->enough = false;
 	t->n = 0;
+	t->most = most;
 	t->exact = true;
-	set_pos(t, lo);
-	while (more && below_end(t))
-	{
-		bool		end = false;
-
-		CHECK_FOR_INTERRUPTS();
-		if (run->level > 0 && !t->near_end && count_children(t, &end))
-			more = !end;
-		else
-			more = count_leaf(t);
-		MemoryContextReset(cxt);
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(cxt);
+	sfx_bound_set(&t->at, &at->pos);
+	count(t);
+	sfx_bound_set(at, &t->at.pos);
 	n = t->n;
+	*all = !t->enough;
 	*exact = t->exact;
 	pfree(t);
+	return n;
+}
+
+uint64
+sfx_count_tree(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run,
+			   const SfxPos *lo, const SfxPos *hi, bool *exact)
+{
+	SfxBoundBuf *at = palloc(sizeof(SfxBoundBuf));
+	bool		all;
+	uint64		n;
+
+	sfx_bound_set(at, lo);
+	n = sfx_pass_tree(index, order, meta, run, at, hi, PG_UINT64_MAX, &all, exact);
+	pfree(at);
 	return n;
 }

@@ -149,9 +149,8 @@ sfx_agg_fits_table(PlannerInfo *root, RelOptInfo *rel)
 	return rel->pages / sfx_visibility_blocks() < (BlockNumber) sfx_visibility_max_pages();
 }
 
-/* Does the index answer all conditions on the table? */
-static bool
-answers_all(RelOptInfo *rel, const IndexPath *path)
+bool
+sfx_agg_answers_all(RelOptInfo *rel, const IndexPath *path)
 {
 	ListCell   *lc;
 
@@ -172,9 +171,8 @@ answers_all(RelOptInfo *rel, const IndexPath *path)
 
 /* ---- the path ---- */
 
-/* Cost of the table's pages for rows on pages that are not all-visible, visited in order. */
-static Cost
-heap_cost(const RelOptInfo *rel, double rows)
+Cost
+sfx_agg_heap_cost(const RelOptInfo *rel, double rows)
 {
 	double		pages = Max((double) rel->pages, 1);
 	double		hidden = 1 - rel->allvisfrac;
@@ -257,7 +255,7 @@ compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, d
 	if (w->values > 0 || w->grouping.columns > 0 || w->grouping.distinct)
 		each += KEY_COST;
 	rows = entries_read(c, rel, w, groups, rows, &pages);
-	return c->startup + pages + heap_cost(rel, rows) +
+	return c->startup + pages + sfx_agg_heap_cost(rel, rows) +
 		(rows * each + groups * group) * cpu_tuple_cost;
 }
 
@@ -376,7 +374,7 @@ static bool
 find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, const Candidate *c,
 		   SfxAggOffer *offer)
 {
-	if (c->root != root || c->path.path.parent != rel || !answers_all(rel, &c->path) ||
+	if (c->root != root || c->path.path.parent != rel || !sfx_agg_answers_all(rel, &c->path) ||
 		!sfx_agg_wanted(root, rel, question, &c->path, &offer->wanted))
 		return false;
 	offer->candidate = c;

@@ -37,6 +37,12 @@ typedef struct SfxAggOffer
 /* Can a node read the table, or its children? */
 extern bool sfx_agg_fits_table(PlannerInfo *root, RelOptInfo *rel);
 
+/* Does the index answer all conditions on the table? */
+extern bool sfx_agg_answers_all(RelOptInfo *rel, const IndexPath *path);
+
+/* Cost of the table's pages for rows on pages that are not all-visible, visited in order. */
+extern Cost sfx_agg_heap_cost(const RelOptInfo *rel, double rows);
+
 /*
  * The offers of a table's indexes (SfxAggOffer): all of them if there are groups, which come in
  * different orders; else the cheapest.

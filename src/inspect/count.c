@@ -20,9 +20,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "count.h"
+#include "count_delta.h"
 #include "count_tree.h"
-#include "delta.h"
-#include "image.h"
 #include "meta.h"
 #include "page.h"
 #include "predicate.h"
@@ -37,98 +37,6 @@
 PG_FUNCTION_INFO_V1(surfidx_count);
 
 #define COUNT_TRIES		3		/* tries before entries are counted one by one */
-#define COUNT_BATCH		1024	/* entries counted under one hold of an image's lock */
-
-typedef struct CountPos
-{
-	SfxPos		pos;
-	uint8		bytes[SFX_BOUND_MAX];
-} CountPos;
-
-static void
-set_pos(CountPos *to, const SfxPos *from, uint64 tid)
-{
-	memmove(to->bytes, from->key, from->len);
-	to->pos.key = to->bytes;
-	to->pos.len = from->len;
-	to->pos.tid = tid;
-}
-
-static inline bool
-below_end(const SfxOpened *o, const SfxPos *pos, const SfxRange *range)
-{
-	return range->hi.key == NULL || sfx_order_cmp_pos(o->order, pos, &range->hi) < 0;
-}
-
-/* ---- the delta ---- */
-
-/*
- * Count one batch of generation meta->gens[g] from *from on; *from moves after it.  *more: the
- * range goes on.  False: the generation is gone.
- */
-static bool
-count_batch(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *range, CountPos *from, uint64 *n, bool *more)
-{
-	SfxImage   *img = sfx_image_acquire(o->index, o->order, meta, g);
-	SfxNodeAlloc a;
-	const SfxDelta *d;
-	SfxCursor	c;
-	bool		have;
-	bool		misled = false;
-	int			batch = 0;
-
-	*more = false;
-	if (img == NULL)
-		return false;
-	d = sfx_image_delta(img, o->order, &a);
-	for (have = sfx_delta_seek(d, &a, &from->pos, &c); have; have = sfx_delta_next(d, &a, &c))
-	{
-		SfxEntry	e;
-		SfxPos		pos;
-
-		sfx_delta_get(d, &a, &c, &e);
-		pos.key = e.key;
-		pos.len = e.keylen;
-		pos.tid = e.tid;
-		if (!below_end(o, &pos, range))
-			break;
-		batch++;
-		if (batch == COUNT_BATCH)
-		{
-			pos.tid++;
-			misled = sfx_image_misleads(o->order, &from->pos, &pos);
-			set_pos(from, &pos, pos.tid);
-			*more = true;
-			break;
-		}
-	}
-	sfx_image_release(img);
-	if (misled)
-		sfx_image_misled(o->index, o->order, meta, meta->gens[g].gen);
-	*n += batch;
-	return true;
-}
-
-/*
- * Add to *n the entries of generation meta->gens[g] in the range, counted one by one.  False: the
- * generation is gone.
- */
-static bool
-count_generation(const SfxOpened *o, const SfxMeta *meta, int g, const SfxRange *range, uint64 *n)
-{
-	CountPos   *from = palloc(sizeof(CountPos));
-	bool		more = meta->gens[g].first != InvalidBlockNumber;
-
-	set_pos(from, &range->lo, range->lo.tid);
-	while (more)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (!count_batch(o, meta, g, range, from, n, &more))
-			return false;
-	}
-	pfree(from);
-	return true;
-}
 
 /* ---- exact ---- */
 
@@ -151,7 +59,8 @@ count_settled(const SfxOpened *o, const SfxRange *range, uint64 *n)
 	*n = 0;
 	sfx_meta_read(o->index, &before);
 	state = sfx_state_take(&before);
-	if (!nothing_moved(&state, &before) || !count_generation(o, &before, 0, range, n))
+	if (!nothing_moved(&state, &before) ||
+		!sfx_count_delta(o->index, o->order, &before, 0, &range->lo, &range->hi, n))
 		return false;
 	SFX_STOP("delta counted");
 	for (int r = 0; r < before.nruns; r++)
@@ -184,8 +93,8 @@ count_one_by_one(const SfxOpened *o, const SfxRange *range)
 	return n;
 }
 
-static uint64
-count_exact(const SfxOpened *o, const SfxRange *range)
+uint64
+sfx_count_exact(const SfxOpened *o, const SfxRange *range)
 {
 	uint64		n;
 
@@ -207,11 +116,11 @@ count_approximately(const SfxOpened *o, const SfxRange *range)
 
 	sfx_meta_read(o->index, &meta);
 	if (SfxMetaMain(&meta)->level == 0)
-		return count_exact(o, range);	/* there is nothing above the only leaf */
+		return sfx_count_exact(o, range);	/* there is nothing above the only leaf */
 	below = sfx_rank_above_leaves(o, &meta, &range->lo);
 	upto = sfx_rank_above_leaves(o, &meta, &range->hi);
 	for (int g = 0; g < meta.ngens; g++)
-		(void) count_generation(o, &meta, g, range, &n);
+		(void) sfx_count_delta(o->index, o->order, &meta, g, &range->lo, &range->hi, &n);
 	return n + (uint64) (Max(upto - below, 0) + 0.5);
 }
 
@@ -234,7 +143,7 @@ surfidx_count(PG_FUNCTION_ARGS)
 	if (!range->empty)
 	{
 		sfx_predicate_read(o.index, o.order, GetActiveSnapshot(), &range->lo, &range->hi, NULL);
-		n = PG_GETARG_BOOL(5) ? count_approximately(&o, range) : count_exact(&o, range);
+		n = PG_GETARG_BOOL(5) ? count_approximately(&o, range) : sfx_count_exact(&o, range);
 	}
 	sfx_close_after_look(&o);
 	PG_RETURN_INT64((int64) n);

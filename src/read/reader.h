@@ -145,6 +145,19 @@ typedef struct SfxTaker
 extern bool sfx_reader_feed(SfxReader *r, struct SfxVisibility *v, const SfxTaker *taker);
 
 /*
+ * Pass over most of the first n entries of the range just sought, *passed, without reading them;
+ * the reader stands before the next one then.  v: only if all of these are of visible rows; the
+ * reader holds a gate.  NULL: they need not be.  from_end: the place is n entries from the range's
+ * end, and *n becomes the number of entries before it.  *end: the range has no entry but those that
+ * were passed.  False: that is not possible, and the range is to be read from its start.
+ */
+extern bool sfx_reader_pass(SfxReader *r, struct SfxVisibility *v, bool from_end, uint64 *n,
+							uint64 *passed, bool *end);
+
+/* Hold a gate from the next step on, or let it go.  No step is in hand. */
+extern void sfx_reader_hold_gate(SfxReader *r, bool gate);
+
+/*
  * For callers that read in order, without TIDs, a stretch at a time: was every entry of the step
  * handed out, and does the range go on?  The stretch is closed.
  */
@@ -235,6 +248,20 @@ sfx_reader_stretch_tids(SfxReader *r, const uint64 **tid)
 		return 0;
 	*tid = s->block->tid + s->at;
 	s->at = s->end;
+	return n;
+}
+
+/* The same in that direction, of no more than `most` entries, and in no order. */
+static inline int
+sfx_reader_stretch_some(SfxReader *r, ScanDirection dir, int most, const uint64 **tid)
+{
+	SfxStretch *s = (SfxStretch *) r;
+	int			n = s->step == (int) dir ? Min(most, (s->end - s->at) * s->step) : 0;
+
+	if (n <= 0)
+		return 0;
+	*tid = s->block->tid + (s->step > 0 ? s->at : s->at - n + 1);
+	s->at += n * s->step;
 	return n;
 }
 

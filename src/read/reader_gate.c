@@ -92,3 +92,12 @@ sfx_reader_meta(SfxReader *r, SfxMeta *meta)
 		sfx_meta_reread(r->index, meta, &r->gate.metabuf);
 	Assert(!r->gate.wanted || BufferIsValid(r->gate.buf));
 }
+
+void
+sfx_reader_hold_gate(SfxReader *r, bool gate)
+{
+	Assert(!r->win.active);
+	r->gate.wanted = gate;
+	if (!gate)
+		drop_gate(r);
+}

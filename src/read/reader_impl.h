@@ -15,6 +15,7 @@
  *	reader_step.c	reads a step
  *	reader_range.c	seeks, and knows where in the range the caller stands
  *	reader_count.c	counts without a stream
+ *	reader_pass.c	passes over rows by ranks
  *	reader.c		sets readers up and goes from step to step
  *
  * All of them run in the backend that owns the reader.  None is called while an LWLock is held,

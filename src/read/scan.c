@@ -294,6 +294,15 @@ passes_dead(IndexScanDesc scan, const SfxScan *so)
 		so->order == NULL && !so->locks.wanted && !so->gate && !so->ahead.scouts;
 }
 
+void
+sfx_scan_tell_reader(IndexScanDesc scan, SfxScan *so)
+{
+	sfx_reader_tids_only(so->reader,
+						 !so->rows.form && !sfx_scan_has_filters(so) && so->mark == NULL);
+	take_candidates(scan, so);
+	sfx_reader_pass_dead(so->reader, passes_dead(scan, so));
+}
+
 /* Is this CLUSTER, which writes what we give it in place of the table? */
 static inline bool
 copies_table(IndexScanDesc scan)
@@ -365,12 +374,9 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 		sfx_prove_order(scan->indexRelation, so->order);
 	sfx_reader_snapshot(so->reader, scan->xs_snapshot);
 	sfx_reader_expect(so->reader, so->rows.expected);
-	sfx_reader_tids_only(so->reader,
-						 !so->rows.form && !sfx_scan_has_filters(so) && so->mark == NULL);
 	sfx_scankeys_rewind(&so->keys, dir);
 	so->locks.wanted = sfx_predicate_wanted(scan->xs_snapshot);
-	take_candidates(scan, so);
-	sfx_reader_pass_dead(so->reader, passes_dead(scan, so));
+	sfx_scan_tell_reader(scan, so);
 	so->leap.failed = 0;
 	so->leap.far = false;
 	so->leap.from = InvalidBlockNumber;

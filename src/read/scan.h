@@ -18,8 +18,8 @@ extern void sfx_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orde
 extern bool sfx_gettuple(IndexScanDesc scan, ScanDirection dir);
 
 /*
- * No column of the scan's rows is read: NULLs will do.  To be called before the first row; it holds
- * for rescans, too.
+ * No column of the scan's rows is read: NULLs will do.  It holds for rescans, too; a call after the
+ * first row is ignored.
  */
 extern void sfx_scan_unread(IndexScanDesc scan);
 
@@ -84,6 +84,16 @@ sfx_scan_row(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *isnull)
 extern bool sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *values,
 								bool *isnull);
 
+/*
+ * In place of as many calls of sfx_gettuple, right after the rescan: pass over the first n rows in
+ * that direction that v's snapshot sees, or entries, if v is NULL.  Returns how many; if fewer than
+ * n, the scan is at its end.  *fetched: rows that were looked at in the table.  Not in parallel
+ * scans.
+ */
+struct SfxVisibility;
+extern uint64 sfx_scan_pass(IndexScanDesc scan, ScanDirection dir, uint64 n,
+							struct SfxVisibility *v, uint64 *fetched);
+
 extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 
 /*
@@ -97,7 +107,6 @@ extern int	sfx_scan_tids(IndexScanDesc scan, const uint64 **tid);
  * The same for a count, directly after the rescan: add all rows to v.  False: not that way, nothing
  * was added.
  */
-struct SfxVisibility;
 extern bool sfx_scan_count(IndexScanDesc scan, struct SfxVisibility *v);
 
 /* The same for a caller that needs keys, but no order: see sfx_reader_feed. */

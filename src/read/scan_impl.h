@@ -3,8 +3,8 @@
  *
  * scan.c sets a scan up and goes from range to range.  Beside it stand scan_ahead.c (pages of the
  * table asked for before their rows are visited), scan_get.c (one entry at a time), scan_rows.c
- * (rows out of decoded blocks), scan_blocks.c (many entries at once, for bitmaps and aggregates)
- * and scan_mark.c.  Only these files include this.
+ * (rows out of decoded blocks), scan_blocks.c (many entries at once, for bitmaps and aggregates),
+ * scan_pass.c (rows that are passed over) and scan_mark.c.  Only these files include this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SCAN_IMPL_H
@@ -197,6 +197,9 @@ sfx_scan_has_filters(const SfxScan *so)
  * First fetch after a (re)start: work out the conditions, let the reader stand on the first range.
  */
 extern void sfx_scan_start(IndexScanDesc scan, ScanDirection dir);
+
+/* What the reader has to know of the scan: which keys it needs, whose rows it looks at. */
+extern void sfx_scan_tell_reader(IndexScanDesc scan, SfxScan *so);
 
 /* The next entry that passes the filters, over all ranges.  False: there is none. */
 extern bool sfx_scan_next(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e);

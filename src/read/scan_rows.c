@@ -20,8 +20,7 @@ sfx_scan_unread(IndexScanDesc scan)
 {
 	SfxScan    *so = (SfxScan *) scan->opaque;
 
-	Assert(so->rows.unread || !so->started);
-	so->rows.unread = true;
+	so->rows.unread |= !so->started;
 }
 
 void

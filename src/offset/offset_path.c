@@ -1,0 +1,108 @@
+/*-------------------------------------------------------------------------
+ * offset_path.c - what OFFSET costs where the index passes over its rows
+ *
+ * Core takes the rows of OFFSET to cost what the scan's other rows cost, and prefers a sort where
+ * there are many.  So the same Limit path is offered once more at the price of passing over them
+ * (offset.c).  A price that turns out wrong costs time, and nothing else.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "agg_offer.h"
+#include "cost.h"
+#include "offset.h"
+#include "offset_path.h"
+#include "settings.h"
+
+#include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/planner.h"
+
+/* To pass over a row whose entry is read, in cpu_tuple_cost; and over all by ranks, in pages. */
+#define PASS_COST		0.05
+#define RANK_PAGES		4
+
+static create_upper_paths_hook_type prev_upper_paths = NULL;
+
+/* The index path that core would put the Limit node right above; or NULL. */
+static const IndexPath *
+index_path_of(const Path *path)
+{
+	if (IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp)
+		path = ((const ProjectionPath *) path)->subpath;
+	return IsA(path, IndexPath) ? (const IndexPath *) path : NULL;
+}
+
+/* As may_pass (offset.c), of a plan to come. */
+static bool
+may_pass(PlannerInfo *root, const Path *path, const IndexPath *index)
+{
+	RelOptInfo *rel = index->path.parent;
+
+	return (void *) index->indexinfo->amcostestimate == (void *) sfx_costestimate &&
+		index->indexorderbys == NIL && index->path.param_info == NULL &&
+		!index->path.parallel_aware && !index->indexinfo->hypothetical &&
+		sfx_agg_fits_table(root, rel) && sfx_agg_answers_all(rel, index) &&
+		!contain_volatile_functions((Node *) path->pathtarget->exprs);
+}
+
+static Cost
+cost_to_pass(const IndexPath *index, double rows)
+{
+	const RelOptInfo *rel = index->path.parent;
+	double		share = Min(rows / Max(rel->tuples, 1), 1);
+
+	if (rel->allvisfrac >= 1)
+		return RANK_PAGES * random_page_cost;
+	return sfx_agg_heap_cost(rel, rows) + rows * PASS_COST * cpu_tuple_cost +
+		share * index->indexinfo->pages * seq_page_cost;
+}
+
+static void
+offer_path(PlannerInfo *root, RelOptInfo *output, Path *path, const FinalPathExtraData *extra)
+{
+	const Query *parse = root->parse;
+	const IndexPath *index = index_path_of(path);
+	double		offset = extra->offset_est > 0 ? (double) extra->offset_est : path->rows * 0.10;
+	LimitPath  *limit;
+	Cost		startup;
+
+	offset = Min(offset, path->rows);
+	if (index == NULL || offset < SFX_OFFSET_WORTH || !may_pass(root, path, index))
+		return;
+	startup = path->startup_cost + cost_to_pass(index, offset);
+	limit = create_limit_path(root, output, path, parse->limitOffset, parse->limitCount,
+							  parse->limitOption, extra->offset_est, extra->count_est);
+	if (startup >= limit->path.startup_cost)
+		return;
+	limit->path.startup_cost = startup;
+	limit->path.total_cost = startup + (path->total_cost - path->startup_cost) *
+		Min(limit->path.rows / Max(path->rows, 1), 1);
+	add_path(output, &limit->path);
+}
+
+/* The hook for upper paths. */
+static void
+offset_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelOptInfo *output,
+			 void *extra)
+{
+	const FinalPathExtraData *final = extra;
+	ListCell   *lc;
+
+	if (prev_upper_paths)
+		prev_upper_paths(root, stage, input, output, extra);
+	if (stage != UPPERREL_FINAL || !sfx_offset_wanted() || !final->limit_needed ||
+		root->parse->limitOffset == NULL || root->parse->rowMarks != NIL ||
+		root->parse->commandType != CMD_SELECT)
+		return;
+	foreach(lc, input->pathlist)
+		offer_path(root, output, lfirst(lc), final);
+}
+
+void
+sfx_offset_path_init(void)
+{
+	prev_upper_paths = create_upper_paths_hook;
+	create_upper_paths_hook = offset_paths;
+}
