@@ -661,6 +661,40 @@ AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION surfidx_count(regclass, "any", "any", boolean, boolean, boolean) IS
 'number of entries of a surfidx index from low to high, without reading the leaves between';
 
+CREATE FUNCTION surfidx_rank(index regclass, VARIADIC key "any")
+RETURNS bigint
+AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_rank(regclass, "any") IS
+'number of entries of a surfidx index before the first one with these leading columns';
+
+CREATE FUNCTION surfidx_nth(index regclass, n bigint, OUT key text[], OUT tid tid)
+RETURNS record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_nth(regclass, bigint) IS
+'row after the first n entries of a surfidx index, or before the last ones: -1 is the last row';
+
+CREATE FUNCTION surfidx_sample(index regclass, n bigint, OUT key text[], OUT tid tid)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_sample(regclass, bigint) IS
+'n different rows of a surfidx index, drawn at random with equal chances';
+
+CREATE FUNCTION surfidx_ntiles(
+	index regclass,
+	n integer,
+	OUT tile integer,
+	OUT low text[],
+	OUT high text[],
+	OUT entries bigint)
+RETURNS SETOF record
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
+
+COMMENT ON FUNCTION surfidx_ntiles(regclass, integer) IS
+'bounds, low <= key < high, that cut a surfidx index into n parts of about as many entries';
+
 CREATE FUNCTION surfidx_may_contain(index regclass, VARIADIC key "any")
 RETURNS boolean
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
