@@ -16,6 +16,7 @@
 #include "image.h"
 #include "index_only.h"
 #include "offset.h"
+#include "offset_path.h"
 #include "planner.h"
 #include "utility.h"
 #include "settings.h"

@@ -28,20 +28,12 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
-#include "utils/guc.h"
 #include "utils/snapmgr.h"
 
-static bool offset_by_rank = true;
 static ExecutorStart_hook_type prev_executor_start = NULL;
 
 /* What Limit nodes are set up with, by core. */
 static ExecProcNodeMtd core_limit = NULL;
-
-bool
-sfx_offset_wanted(void)
-{
-	return offset_by_rank;
-}
 
 /* ---- the scan ---- */
 
@@ -204,16 +196,8 @@ offset_executor_start(QueryDesc *query, int eflags)
 		prev_executor_start(query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
-	if (offset_by_rank && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && query->planstate != NULL)
+	if (sfx_offset_wanted() && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && query->planstate != NULL)
 		look_at_node(query->planstate, NULL);
-}
-
-void
-sfx_offset_define_gucs(void)
-{
-	DefineCustomBoolVariable("surfidx.offset_by_rank",
-							 "Lets scans of surfidx indexes pass over the rows of OFFSET.",
-							 NULL, &offset_by_rank, true, PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
 void

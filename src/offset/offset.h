@@ -7,18 +7,7 @@
 
 #include "surfidx.h"
 
-/* Is that wanted (surfidx.offset_by_rank)? */
-extern bool sfx_offset_wanted(void);
-
-/* Fewer rows are left to core. */
-#if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
-#define SFX_OFFSET_WORTH	2		/* to have it tested */
-#else
-#define SFX_OFFSET_WORTH	64
-#endif
-
-/* At preload; the setting before that. */
-extern void sfx_offset_define_gucs(void);
+/* At preload: install the hooks. */
 extern void sfx_offset_init(void);
 
 #endif							/* SURFIDX_OFFSET_H */

@@ -9,7 +9,6 @@
 #include "surfidx.h"
 #include "agg_offer.h"
 #include "cost.h"
-#include "offset.h"
 #include "offset_path.h"
 #include "settings.h"
 
@@ -18,12 +17,28 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
+#include "utils/guc.h"
 
 /* To pass over a row whose entry is read, in cpu_tuple_cost; and over all by ranks, in pages. */
 #define PASS_COST		0.05
 #define RANK_PAGES		4
 
+static bool offset_by_rank = true;
 static create_upper_paths_hook_type prev_upper_paths = NULL;
+
+bool
+sfx_offset_wanted(void)
+{
+	return offset_by_rank;
+}
+
+void
+sfx_offset_define_gucs(void)
+{
+	DefineCustomBoolVariable("surfidx.offset_by_rank",
+							 "Lets scans of surfidx indexes pass over the rows of OFFSET.",
+							 NULL, &offset_by_rank, true, PGC_USERSET, 0, NULL, NULL, NULL);
+}
 
 /* The index path that core would put the Limit node right above; or NULL. */
 static const IndexPath *
@@ -92,7 +107,7 @@ offset_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelO
 
 	if (prev_upper_paths)
 		prev_upper_paths(root, stage, input, output, extra);
-	if (stage != UPPERREL_FINAL || !sfx_offset_wanted() || !final->limit_needed ||
+	if (stage != UPPERREL_FINAL || !offset_by_rank || !final->limit_needed ||
 		root->parse->limitOffset == NULL || root->parse->rowMarks != NIL ||
 		root->parse->commandType != CMD_SELECT)
 		return;

@@ -7,7 +7,18 @@
 
 #include "surfidx.h"
 
-/* At preload: install the hook. */
+/* Is it wanted that the index passes over them (surfidx.offset_by_rank)? */
+extern bool sfx_offset_wanted(void);
+
+/* Fewer rows are left to core. */
+#if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
+#define SFX_OFFSET_WORTH	2		/* to have it tested */
+#else
+#define SFX_OFFSET_WORTH	64
+#endif
+
+/* Define the setting; and, at preload, install the hook. */
+extern void sfx_offset_define_gucs(void);
 extern void sfx_offset_path_init(void);
 
 #endif							/* SURFIDX_OFFSET_PATH_H */

@@ -741,7 +741,11 @@ sub make_query
 		my $n = 1 + rnd(scalar @keys);
 		my $reverse = chance(0.5);
 		my $order = join(', ', map { key_order($_, $reverse) } @keys[ 0 .. $n - 1 ]);
-		my $limit = pick('', '', ' LIMIT ' . rnd(5), ' LIMIT 10 OFFSET ' . rnd(50), ' OFFSET ' . rnd(20));
+		# rows of OFFSET are passed over, in order or by ranks: some, most, all and more
+		my $offset = pick(rnd(50), (rnd($case->{rows} + 50)) x 3);
+		my $limit = pick('', '', ' LIMIT ' . rnd(5), " LIMIT 10 OFFSET $offset", " OFFSET $offset",
+			" OFFSET (SELECT $offset) FETCH FIRST 3 ROWS ONLY",
+			" OFFSET $offset FETCH FIRST 2 ROWS WITH TIES");
 
 		return { sql => 'SELECT ' . join(', ', @names[ 0 .. $n - 1 ]) . " FROM t WHERE $where ORDER BY $order$limit", ordered => 1, modes => [ 'index', 'only', 'nosort' ] };
 	}

@@ -37,8 +37,8 @@ sub pager
 			"LIMIT 2 OFFSET $offset");
 }
 
-# (2,500 keys from either end)
-for ([ 'forward', 0, "3500\n3501" ], [ 'backward', 1, "18499\n18498" ])
+# (12,500 keys from either end)
+for ([ 'forward', 0, "13500,13501" ], [ 'backward', 1, "8499,8498" ])
 {
 	my ($way, $backward, $page) = @$_;
 
@@ -48,7 +48,7 @@ for ([ 'forward', 0, "3500\n3501" ], [ 'backward', 1, "18499\n18498" ])
 
 		scenario "rows inserted, $way, at $stop", $mutants, sub {
 			table();
-			my ($s, $query) = pager($backward, 2500);
+			my ($s, $query) = pager($backward, 12500);
 			arm($stop, 'wait');
 			start($query, $s);
 			wait_at($stop);
@@ -61,7 +61,7 @@ for ([ 'forward', 0, "3500\n3501" ], [ 'backward', 1, "18499\n18498" ])
 
 	scenario "entries move between two stages, $way", ['stages overlap'], sub {
 		table();
-		my ($s, $query) = pager($backward, 2500);
+		my ($s, $query) = pager($backward, 12500);
 		arm('ranks of the delta', 'wait');
 		start($query, $s);
 		wait_at('ranks of the delta');
@@ -72,7 +72,7 @@ for ([ 'forward', 0, "3500\n3501" ], [ 'backward', 1, "18499\n18498" ])
 
 	scenario "a row is deleted when it was passed over, $way", [], sub {
 		table();
-		my ($s, $query) = pager($backward, 2500);
+		my ($s, $query) = pager($backward, 12500);
 		arm('ranks of the delta', 'wait');
 		start($query, $s);
 		wait_at('ranks of the delta');
@@ -87,7 +87,7 @@ for ([ 'forward', 0, "3500\n3501" ], [ 'backward', 1, "18499\n18498" ])
 		['rows without a gate'], sub {
 		table();
 		sql('DELETE FROM t WHERE k IN (1005, 20994)');
-		my ($s, $query) = pager($backward, 2499);
+		my ($s, $query) = pager($backward, 12499);
 		arm('entries in hand', 'wait', 1);
 		start($query, $s);
 		wait_at('entries in hand');
