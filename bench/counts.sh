@@ -9,7 +9,7 @@
 #	--runs n	times that each thing is measured, btree and surfidx in turn (default 5)
 #	--out file	the medians as a TSV (default build/counts.tsv)
 #	set			of keys (default: all): answers:
-#				int8 serial timestamp clock email hundred sensors numeric
+#				int8 serial timestamp clock email hundred sensors numeric offset
 #				rows: int8 uuid email numeric inet pair include interval bit array composite
 
 cd "$(dirname "$0")/.." || exit 1
@@ -24,7 +24,7 @@ take_options "rows runs out" "$@"
 	die "--rows must be at least 10000, --runs at least 1"
 
 known="int8 serial timestamp clock email hundred sensors numeric uuid inet pair include"
-known="$known interval bit array composite"
+known="$known offset interval bit array composite"
 sets=${words[*]:-$known}
 for set in $sets; do
 	[[ " $known " == *" $set "* ]] || what_is "$set"

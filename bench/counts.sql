@@ -80,6 +80,22 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
 		('min', 'SELECT sum(b) FROM (SELECT k, min(b) AS b FROM r GROUP BY k) x'),
 		('max', 'SELECT sum(b) FROM (SELECT k, max(b) AS b FROM r GROUP BY k) x')) v(metric, query);
 
+-- Pages far off, whose rows before are passed over; and the same after changes.
+INSERT INTO bench.key_set
+	SELECT 'offset', type, keys, miss, 'random int8, and pages of them', NULL
+	FROM bench.key_set WHERE name = 'int8';
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT 'offset', s.state, NULL, v.metric || s.name, v.query, s.mark
+	FROM (VALUES ('merged', '', 500), ('changed', ', 5,000 fresh rows, 2,000 deleted', 5))
+			s(state, name, mark),
+		(VALUES ('OFFSET of nine tenths', 'SELECT k FROM r ORDER BY k LIMIT 1
+				OFFSET (SELECT rows * 9 / 10 FROM bench.loaded)'),
+			('OFFSET of half, descending', 'SELECT k FROM r ORDER BY k DESC LIMIT 1
+				OFFSET (SELECT rows / 2 FROM bench.loaded)')) v(metric, query);
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
+	('sensors', 'merged', NULL, 'OFFSET 9,000 in a group of 10,000',
+		'SELECT b FROM r WHERE k = (SELECT min(k) FROM r) ORDER BY b LIMIT 1 OFFSET 9000', 200);
+
 /*
  * Rows of an index-only scan, by core's nodes: all but the last thrown away, and counted.  A set's
  * second column is a key, too, or INCLUDEd.
@@ -211,6 +227,10 @@ BEGIN
 		EXCEPTION WHEN SQLSTATE 'P0099' THEN
 			NULL;
 		END;
+	ELSIF state = 'changed' THEN
+		INSERT INTO r SELECT k FROM more LIMIT 5000;
+		DELETE FROM r WHERE ctid IN (SELECT format('(%s,1)', b)::tid
+			FROM generate_series(0, pg_relation_size('r') / 8192 - 1) b ORDER BY hashint8(b) LIMIT 2000);
 	ELSIF share IS NOT NULL THEN
 		INSERT INTO r SELECT k FROM more OFFSET inserted LIMIT loaded * share - inserted;
 	END IF;
@@ -236,6 +256,9 @@ BEGIN
 			SELECT count(*) INTO times FROM bench.count_range c WHERE c.rows = q.rows;
 			CONTINUE WHEN times = 0;
 		END IF;
+		-- (what throws rows away by OFFSET is to read them)
+		PERFORM set_config('surfidx.offset_by_rank', CASE WHEN q.metric LIKE 'rows%' THEN 'off'
+			ELSE 'on' END, false);
 		statement := format('SELECT bench.run_counts(%L, %L)', q.query, q.rows);
 		b := bench.timed(statement, 'btree');
 		s := bench.timed(statement, 'surfidx');

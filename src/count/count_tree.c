@@ -10,6 +10,7 @@
 #include "counters.h"
 #include "dict.h"
 #include "find.h"
+#include "inner.h"
 #include "leaf.h"
 #include "meta.h"
 #include "page.h"
@@ -105,6 +106,42 @@ count_leaf(TreeCount *t)
 }
 
 /*
+ * Count all leaves below a page, of which only the counts are decoded, if it begins at t->at, ends
+ * in the range, and has not too many; t->at becomes its end.  *end: that was the tree's last page.
+ */
+static bool
+count_page(TreeCount *t, bool *end)
+{
+	Buffer		buf = sfx_tree_find(SfxTreeOf(t->index, t->order, t->meta, t->run->id), &t->at.pos,
+									false, 1);
+	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
+	Page		image = BufferIsValid(buf) ? BufferGetPage(buf) : NULL;
+	SfxInner	page;
+	SfxPos		low;
+	SfxPos		high;
+	bool		inf;
+	uint64		below,
+				own,
+				total;
+
+	if (image == NULL)
+		return false;
+	if (sfx_inner_open(&page, SfxPageBody(image), SfxPageBodyLen(image), t->order) < 0 ||
+		sfx_inner_fences(&page, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0 ||
+		sfx_inner_counts(&page, 0, &below, &own, &total) < 0)
+		sfx_corrupt(t->index, BufferGetBlockNumber(buf), "inner page");
+	UnlockReleaseBuffer(buf);
+	if (sfx_order_cmp_pos(t->order, &low, &t->at.pos) != 0 || total > t->most - t->n ||
+		(t->hi->key && (inf || sfx_order_cmp_pos(t->order, &high, t->hi) > 0)))
+		return false;
+	t->n += total;
+	*end = inf;
+	if (!inf)
+		sfx_bound_set(&t->at, &high);
+	return true;
+}
+
+/*
  * Count whole leaves: the children from t->at on, of the page above the leaves that holds it, up to
  * the one that holds the end of the range, or has too many; t->at becomes the end of the last one
  * counted.  *end: that was the tree's last leaf.  False: no leaf begins there, or none is in the range as a whole, so a
@@ -155,7 +192,7 @@ count(TreeCount *t)
 		bool		end = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (t->run->level > 0 && !t->near_end && count_children(t, &end))
+		if (t->run->level > 0 && !t->near_end && (count_page(t, &end) || count_children(t, &end)))
 			more = !end;
 		else if (!t->enough)
 			more = count_leaf(t);

@@ -255,7 +255,7 @@ draw(HTAB *moved, uint64 i, uint64 all)
 static HTAB *
 make_moved(int64 n)
 {
-	HASHCTL		ctl = {.keysize = sizeof(uint64), .entrysize = sizeof(Moved)};
+	HASHCTL		ctl = {.keysize = sizeof(uint64),.entrysize = sizeof(Moved)};
 
 	ctl.hcxt = CurrentMemoryContext;
 	return hash_create("surfidx sample", Min(n, 1024), &ctl,

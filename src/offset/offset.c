@@ -39,7 +39,7 @@ static ExecProcNodeMtd core_limit = NULL;
 
 /* Begin the scan as core would at its first row, with its parameters as they are now. */
 static IndexScanDesc
-begin_index_scan(IndexScanState *node)
+begin_index_scan(IndexScanState * node)
 {
 	if (node->iss_ScanDesc == NULL)
 		node->iss_ScanDesc = SfxBeginPlainScan(node);
@@ -89,7 +89,7 @@ static int64
 pass_rows(PlanState *ps, int64 n)
 {
 	ScanDirection dir = ScanDirectionIsBackward(direction_of(ps->plan)) ?
-		BackwardScanDirection : ForwardScanDirection;
+	BackwardScanDirection : ForwardScanDirection;
 	IndexScanDesc scan;
 	SfxVisibility *v;
 	uint64		passed;
@@ -121,7 +121,7 @@ pass_rows(PlanState *ps, int64 n)
  * first, and is then done if it goes backward.
  */
 static void
-pass_offset(LimitState *node)
+pass_offset(LimitState * node)
 {
 	EState	   *estate = node->ps.state;
 

@@ -75,7 +75,7 @@ cost_to_pass(const IndexPath *index, double rows)
 }
 
 static void
-offer_path(PlannerInfo *root, RelOptInfo *output, Path *path, const FinalPathExtraData *extra)
+offer_path(PlannerInfo *root, RelOptInfo *output, Path *path, const FinalPathExtraData * extra)
 {
 	const Query *parse = root->parse;
 	const IndexPath *index = index_path_of(path);
@@ -102,7 +102,7 @@ static void
 offset_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelOptInfo *output,
 			 void *extra)
 {
-	const FinalPathExtraData *final = extra;
+	const		FinalPathExtraData *final = extra;
 	ListCell   *lc;
 
 	if (prev_upper_paths)

@@ -12,7 +12,7 @@ extern bool sfx_offset_wanted(void);
 
 /* Fewer rows are left to core. */
 #if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
-#define SFX_OFFSET_WORTH	2		/* to have it tested */
+#define SFX_OFFSET_WORTH	2	/* to have it tested */
 #else
 #define SFX_OFFSET_WORTH	64
 #endif

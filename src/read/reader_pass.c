@@ -2,7 +2,7 @@
  * reader_pass.c - to the entry of a given number, by ranks
  *
  * Pages above the leaves tell how many entries each leaf has, so a reader that has to pass over n
- * rows need not read them.  It goes over as many whole leaves of the main tree as fit, counts what
+ * rows need not read these.  It goes over as many whole leaves of the main tree as fit, counts what
  * the other stages have up to there, and does so again with what is left.  The last leaf, or a few,
  * are left to the caller, who reads them in order.
  *
