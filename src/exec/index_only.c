@@ -194,6 +194,25 @@ exec_rows(PlanState *ps)
 	return SfxSlotFilled(slot);
 }
 
+/*
+ * The next row as core's node finds it, before its conditions and its output: with them it would go
+ * on, row by row, to the first one that passes, and leave the block's other rows behind.
+ */
+static pg_noinline TupleTableSlot *
+core_row(PlanState *ps)
+{
+	ExprState  *qual = ps->qual;
+	ProjectionInfo *output = ps->ps_ProjInfo;
+	TupleTableSlot *slot;
+
+	ps->qual = NULL;
+	ps->ps_ProjInfo = NULL;
+	slot = core_scan(ps);
+	ps->qual = qual;
+	ps->ps_ProjInfo = output;
+	return slot;
+}
+
 /* The same where rows have to pass conditions, or something is computed from them. */
 static TupleTableSlot *
 exec_rows_further(PlanState *ps)
@@ -206,7 +225,9 @@ exec_rows_further(PlanState *ps)
 		TupleTableSlot *slot = next_row(node);
 
 		if (slot == NULL)
-			return core_scan(ps);
+			slot = core_row(ps);
+		if (TupIsNull(slot))
+			return ps->ps_ProjInfo ? ExecClearTuple(ps->ps_ProjInfo->pi_state.resultslot) : slot;
 		ResetExprContext(econtext);
 		econtext->ecxt_scantuple = slot;
 		if (ExecQual(ps->qual, econtext))
