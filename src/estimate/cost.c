@@ -12,6 +12,7 @@
 #include "leap_cost.h"
 #include "meta.h"
 #include "metacache.h"
+#include "prefix.h"
 #include "settings.h"
 
 #include <math.h>
@@ -103,6 +104,8 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 	GenericCosts costs = {0};
 	const SfxMeta *meta = known_meta(info);
 	Cost		runs = look_at_runs(info, meta);
+
+	sfx_prefix_mark_exact(path);
 
 	/*
 	 * btree's estimate needs the ordering operators that core has found for the columns; it would
