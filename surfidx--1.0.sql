@@ -695,6 +695,13 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION surfidx_ntiles(regclass, integer) IS
 'bounds, low <= key < high, that cut a surfidx index into n parts of about as many entries';
 
+CREATE FUNCTION surfidx_why_not(query text)
+RETURNS text
+AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
+
+COMMENT ON FUNCTION surfidx_why_not(text) IS
+'why surfidx indexes do not compute the aggregates of a query, or that they do; the query is planned, not executed';
+
 CREATE FUNCTION surfidx_may_contain(index regclass, VARIADIC key "any")
 RETURNS boolean
 AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;

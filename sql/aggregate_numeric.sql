@@ -76,7 +76,7 @@ SELECT * FROM differences();
 SELECT sum(v), avg(v) FROM same;
 -- declined: what is no column, or no plain sum
 INSERT INTO declined (why, query) VALUES ('an expression', 'SELECT sum(v * 2) FROM same'), ('distinct', 'SELECT sum(DISTINCT v) FROM same'), ('another aggregate', 'SELECT stddev(v) FROM same'),
-	('FILTER', 'SELECT sum(v) FILTER (WHERE v > 3) FROM same');
+	('FILTER by a subquery', 'SELECT sum(v) FILTER (WHERE v > (SELECT 3)) FROM same');
 SELECT * FROM declined();
 DROP TABLE t, asked, declined, same;
 DROP FUNCTION fill, plan_of, analyzed, rows_of, differences, declined;

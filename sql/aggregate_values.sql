@@ -64,9 +64,9 @@ INSERT INTO t SELECT g, g % 9, 'key ' || g % 300 FROM generate_series(3001, 2000
 CREATE INDEX t_num ON t USING surfidx (num, f);
 VACUUM ANALYZE;
 INSERT INTO declined (why, query) VALUES
-	('leftover condition', 'SELECT sum(id) FROM t WHERE id > 5 AND id % 3 = 1'),
+	('volatile condition', 'SELECT sum(id) FROM t WHERE id > 5 AND id > random()'),
 	('volatile', 'SELECT sum(id) FROM t WHERE id > 5 AND random() < 2'),
-	('FILTER', 'SELECT sum(id) FILTER (WHERE id > 5) FROM t WHERE id > 3'),
+	('FILTER by a subquery', 'SELECT sum(id) FILTER (WHERE id > (SELECT 5)) FROM t WHERE id > 3'),
 	('DISTINCT', 'SELECT sum(DISTINCT id) FROM t WHERE id > 3'),
 	('ORDER BY', 'SELECT sum(id ORDER BY id) FROM t WHERE id > 3'),
 	('sum of float', 'SELECT sum(f) FROM t WHERE big > 3'), ('avg of float', 'SELECT avg(f) FROM t WHERE big > 3'),

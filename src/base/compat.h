@@ -122,6 +122,15 @@ SfxLibcLocale(Oid collation, locale_t * lt)
 #endif
 }
 
+/* Look an abbreviation of a zone up; its errors were added in 16. */
+#if PG_VERSION_NUM < 160000
+#define SfxDecodeAbbreviation(name, type, offset, zone) \
+	(*(type) = DecodeTimezoneAbbrev(0, name, offset, zone), true)
+#else
+#define SfxDecodeAbbreviation(name, type, offset, zone) \
+	(DecodeTimezoneAbbrev(0, name, type, offset, zone, &(DateTimeErrorExtra) {0}) == 0)
+#endif
+
 /*
  * Do scans have to ask for pages of the table themselves?  Once the executor takes batches of TIDs
  * (amgetbatch), the table's access method will.

@@ -12,7 +12,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "agg_bucket.h"
 #include "agg_exec.h"
+#include "agg_expr.h"
 #include "agg_group.h"
 #include "compat.h"
 #include "counters.h"
@@ -46,6 +48,8 @@ typedef struct SfxAggNode
 	const List *equal;			/* equality functions by which core would tell groups apart */
 	bool		counts;			/* the number of rows is all that is asked for */
 	bool		done;			/* everything was given out */
+	SfxExprs   *exprs;			/* of the outputs and the condition, or NULL */
+	SfxCondition *condition;	/* of the child, beside those of its index; or NULL */
 	SfxGroups  *groups;			/* otherwise; NULL: the scan has not begun */
 	bool		timed;			/* EXPLAIN ANALYZE: each call is timed as the child's */
 } SfxAggNode;
@@ -80,14 +84,15 @@ sfx_agg_exec_init(void)
 /* ---- the plan ---- */
 
 /*
- * The node's private list: a list of numbers, of the grouping and then four for each output; the
- * equality functions of the grouping; and the bucket, if there is one, in which the column is not
- * used.
+ * The node's private list: a list of numbers, of the grouping and then four for each output; and the
+ * equality functions of the grouping.
  */
 enum
 {
 	PRIVATE_COLUMNS,
 	PRIVATE_DISTINCT,
+	PRIVATE_STEPPED,
+	PRIVATE_AGAIN,
 	PRIVATE_OUTPUTS
 };
 
@@ -118,7 +123,8 @@ sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *ha
 	foreach(lc, wanted->exprs)
 		plan->custom_scan_tlist = lappend(plan->custom_scan_tlist,
 										  makeTargetEntry(lfirst(lc), n++, NULL, false));
-	numbers = list_make2_int(wanted->grouping.columns, wanted->grouping.distinct);
+	numbers = list_make4_int(wanted->grouping.columns, wanted->grouping.distinct,
+							 wanted->grouping.stepped, wanted->grouping.again);
 	for (int i = 0; i < list_length(wanted->exprs); i++)
 	{
 		const SfxAggOutput *out = &wanted->outputs[i];
@@ -129,11 +135,22 @@ sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *ha
 		numbers = lappend_int(numbers, out->direction);
 	}
 	plan->custom_private = list_make2(numbers, equality_functions(wanted->asked));
-	if (wanted->grouping.bucket)
-		plan->custom_private = lappend(plan->custom_private,
-									   copyObject((Node *) wanted->grouping.bucket));
 	plan->methods = &plan_methods;
 	return plan;
+}
+
+static void
+add_steps(SfxGrouping *grouping, Node *expr)
+{
+	SfxSteps	found;
+	ListCell   *lc;
+
+	(void) sfx_steps_find(expr, &found);
+	foreach(lc, found.steps)
+	{
+		if (((SfxTimeStep *) lfirst(lc))->column->varattno == grouping->stepped)
+			grouping->steps = lappend(grouping->steps, lfirst(lc));
+	}
 }
 
 static void
@@ -146,8 +163,8 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 	node->grouping.columns = list_nth_int(numbers, PRIVATE_COLUMNS);
 	node->grouping.distinct = list_nth_int(numbers, PRIVATE_DISTINCT) != 0;
 	node->equal = lsecond(plan->custom_private);
-	if (list_length(plan->custom_private) > 2)
-		node->grouping.bucket = lthird_node(FuncExpr, plan->custom_private);
+	node->grouping.stepped = (AttrNumber) list_nth_int(numbers, PRIVATE_STEPPED);
+	node->grouping.again = list_nth_int(numbers, PRIVATE_AGAIN) != 0;
 	node->outputs = palloc0(list_length(plan->custom_scan_tlist) * sizeof(SfxAggOutput));
 	foreach(lc, plan->custom_scan_tlist)
 	{
@@ -159,6 +176,9 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 		out->ordered = list_nth_int(numbers, at++) != 0;
 		out->direction = list_nth_int(numbers, at++);
 		out->aggref = IsA(expr, Aggref) ? (Aggref *) expr : NULL;
+		out->expr = out->kind == SFX_AGG_FUNCTION ? expr : NULL;
+		if (out->expr)
+			add_steps(&node->grouping, (Node *) expr);
 	}
 	node->counts = node->grouping.columns == 0 && !node->grouping.distinct &&
 		!sfx_aggregates_need_keys(node->outputs, node->noutputs);
@@ -217,11 +237,36 @@ check_rights(const SfxAggNode *node)
 
 	foreach(lc, node->equal)
 		check_function(lfirst_oid(lc), OBJECT_FUNCTION);
-	if (node->grouping.bucket)
-		check_function(node->grouping.bucket->funcid, OBJECT_FUNCTION);
 	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].aggref)
 			check_aggregate(node->outputs[i].aggref->aggfnoid);
+}
+
+static void
+prepare_expressions(SfxAggNode *node)
+{
+	IndexOnlyScanState *child = linitial_node(IndexOnlyScanState, node->css.custom_ps);
+
+	for (int i = 0; i < node->noutputs; i++)
+	{
+		SfxAggOutput *out = &node->outputs[i];
+
+		if (out->kind != SFX_AGG_FUNCTION && !sfx_agg_is_filtered(out))
+			continue;
+		if (node->exprs == NULL)
+			node->exprs = sfx_exprs_create(child);
+		if (out->kind == SFX_AGG_FUNCTION)
+			out->prepared = sfx_expr_prepare(node->exprs, out->expr);
+		else
+			out->filter = sfx_condition_prepare(node->exprs,
+												make_ands_implicit(out->aggref->aggfilter));
+	}
+	if (child->ss.ps.qual == NULL)
+		return;
+	if (node->exprs == NULL)
+		node->exprs = sfx_exprs_create(child);
+	node->condition = sfx_condition_prepare(node->exprs, child->ss.ps.plan->qual);
+	node->counts = false;
 }
 
 static void
@@ -233,6 +278,8 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	read_plan(node, plan);
 	check_rights(node);
 	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
+		prepare_expressions(node);
 }
 
 static void
@@ -313,7 +360,7 @@ explain_node(CustomScanState *css, List *ancestors, ExplainState *es)
 		TargetEntry *entry = list_nth_node(TargetEntry, plan->custom_scan_tlist, i);
 		Var		   *var;
 
-		if (node->outputs[i].kind != SFX_AGG_GROUP && node->outputs[i].kind != SFX_AGG_BUCKET)
+		if (node->outputs[i].kind != SFX_AGG_GROUP && node->outputs[i].kind != SFX_AGG_FUNCTION)
 			continue;
 		var = makeVarFromTargetEntry(INDEX_VAR, entry);
 		keys = lappend(keys, deparse_expression((Node *) var, context, prefix, false));
@@ -337,14 +384,14 @@ bring_parameters(PlanState *ps)
 
 /*
  * Begin the child's scan as the child does at its first row.  What the planner was told must hold:
- * the child has no conditions to check, and the snapshot is an MVCC one.
+ * the snapshot is an MVCC one.
  */
 static IndexScanDesc
 begin_scan(PlanState *ps, bool unread)
 {
 	IndexOnlyScanState *child = (IndexOnlyScanState *) ps;
 
-	if (!IsA(ps, IndexOnlyScanState) || ps->qual != NULL || child->ioss_NumOrderByKeys > 0 ||
+	if (!IsA(ps, IndexOnlyScanState) || child->ioss_NumOrderByKeys > 0 ||
 		!sfx_is_ours(child->ioss_RelationDesc->rd_indam) || !IsMVCCSnapshot(ps->state->es_snapshot))
 		elog(ERROR, "an aggregate's scan is not as planned");
 	sfx_index_only_begin(child);
@@ -415,7 +462,7 @@ next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 	{
 		IndexScanDesc scan = begin_scan(child, false);
 
-		node->groups = sfx_groups_begin(scan, &node->grouping, node->outputs, node->noutputs);
+		node->groups = sfx_groups_begin(scan, node->exprs, node->condition, &node->grouping, node->outputs, node->noutputs);
 		node->timed = child->instrument != NULL;
 		SFX_STOP("groups begun");
 	}
@@ -423,9 +470,11 @@ next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 	if (child->instrument)
 	{
 		uint64		visible;
+		uint64		refused;
 		uint64		fetched;
 
-		sfx_groups_rows(node->groups, &visible, &fetched);
+		sfx_groups_rows(node->groups, &visible, &refused, &fetched);
+		InstrCountFiltered1(child, refused);
 		InstrStopNode(child->instrument, (double) visible);
 		InstrCountTuples2(child, fetched);
 	}

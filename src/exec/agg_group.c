@@ -39,9 +39,21 @@ StaticAssertDecl(SFX_BLOCK_ENTRIES <= SFX_VISIBILITY_ENTRIES, "a stretch is test
 
 /* ---- set-up ---- */
 
+/* Prepare to make buckets. */
+static SfxBucketer *
+create_bucketer(const SfxGroups *g)
+{
+	SfxExpr    *once = NULL;
+
+	for (int i = 0; i < g->noutputs && !g->by.again; i++)
+		if (g->outputs[i].kind == SFX_AGG_FUNCTION)
+			once = g->outputs[i].prepared;
+	return sfx_bucketer_create(&g->kd.col[g->columns - 1], g->index, g->by.steps, g->exprs, once);
+}
+
 SfxGroups *
-sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOutput *outputs,
-				 int n)
+sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, const SfxCondition *condition,
+				 const SfxGrouping *grouping, const SfxAggOutput *outputs, int n)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx groups",
 											  ALLOCSET_DEFAULT_SIZES);
@@ -58,10 +70,13 @@ sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping, const SfxAggOu
 	g->columns = grouping->columns + grouping->distinct;
 	g->outputs = outputs;
 	g->noutputs = n;
-	g->bucket = grouping->bucket ? sfx_bucket_create(grouping->bucket) : NULL;
+	g->exprs = exprs;
+	g->condition = condition;
 	g->order = sfx_order_open(g->index, &g->kd, false);
+	if (grouping->steps != NIL)
+		g->bucketer = create_bucketer(g);
 	g->visibility = sfx_visibility_begin(scan);
-	g->aggregates = sfx_aggregates_create(g->index, &g->kd, outputs, n);
+	g->aggregates = sfx_aggregates_create(g->index, &g->kd, exprs, outputs, n);
 	g->most_rows = g->columns == 0 ? SFX_ROWS_FIRST_OF_ALL : SFX_ROWS_FIRST;
 	g->portion = g->columns == 0 ? SFX_BLOCK_ENTRIES : SFX_ROWS_FIRST;
 	g->outer_states = palloc0(n * sizeof(SfxAggState));
@@ -82,11 +97,12 @@ sfx_groups_end(SfxGroups *g)
 }
 
 void
-sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *fetched)
+sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *refused, uint64 *fetched)
 {
 	(void) sfx_visibility_count(g->visibility, fetched);
 	*visible = g->visible;
-	g->visible = 0;
+	*refused = g->refused;
+	g->visible = g->refused = 0;
 }
 
 /* ---- reading ---- */
@@ -103,11 +119,7 @@ add_to_group(SfxGroups *g, const SfxBlock *block, int from, int to, int base,
 		int			stop = hidden < hidden_end ? Min(base + *hidden, to) : to;
 
 		if (stop > from)
-		{
-			sfx_aggregates_add(g->aggregates, sfx_queue_states(g, open), block, from, stop);
-			g->group[open].visible += stop - from;
-			g->visible += stop - from;
-		}
+			sfx_queue_add(g, open, block, from, stop);
 		if (stop < to)
 		{
 			sfx_queue_put_off(g, block, stop);
@@ -154,7 +166,7 @@ add_entries(SfxGroups *g, const SfxBlock *block, int first, int n, const uint16 
 static bool
 are_ones(SfxGroups *g, const SfxBlock *block, int first, int n)
 {
-	return n >= ONES_LEAST && g->columns == g->kd.nkeys && !g->by.distinct && !g->bucket &&
+	return n >= ONES_LEAST && g->condition == NULL && g->columns == g->kd.nkeys && !g->by.distinct && !g->bucketer &&
 		!g->kd.comparator &&
 		g->nrows == 0 && sfx_aggregates_have_ones(g->aggregates, block, first, first + n);
 }
@@ -210,7 +222,7 @@ end_ones(SfxGroups *g)
 static bool
 are_whole(SfxGroups *g, const SfxBlock *block, int first, int n, int *from, int *to)
 {
-	if (!g->by.distinct || g->by.columns > 0 || g->kd.nkeys > 1 || g->kd.comparator)
+	if (!g->by.distinct || g->condition || g->by.columns > 0 || g->kd.nkeys > 1 || g->kd.comparator)
 		return false;
 	*from = first + 1;
 	*to = first + n - 1;
@@ -351,6 +363,8 @@ take_coded(void *arg, const SfxLeaf *leaf, int b, const SfxPos *lo, const SfxPos
 	int			n;
 	int			vouched = 1;
 
+	if (g->condition)
+		return SFX_NOT_CODED;
 	if (g->untried > 0)
 	{
 		g->untried--;
@@ -400,7 +414,7 @@ feed(SfxGroups *g)
 		return true;
 	sfx_aggregates_clear(g->aggregates, sfx_queue_states(g, 0));
 	g->group[0].visible = 0;
-	g->visible = 0;
+	g->visible = g->refused = 0;
 	g->nrows = 0;
 	g->row_bytes.used = 0;
 	return false;
@@ -422,7 +436,7 @@ next_in_queue(SfxGroups *g)
 		{
 			const Gathered *group = &g->group[g->given++];
 
-			if (group->visible > 0 || g->columns == 0)
+			if (group->visible > 0 || g->columns == 0 || SFX_MUTANT("dead rows throw"))
 				return group;
 		}
 		CHECK_FOR_INTERRUPTS();
@@ -464,16 +478,14 @@ put_values(SfxGroups *g, const Gathered *group, const uint8 *key, const SfxAggSt
 	if (g->by.columns > 0 && !there)
 		sfx_key_decode(&g->kd, g->index, key, keylen, g->by.columns, g->values, g->isnull,
 					   g->arena->data);
+	for (int c = 0; c < g->by.columns && g->exprs; c++)
+		sfx_exprs_set(g->exprs, c, g->values[c], g->isnull[c]);
 	for (int i = 0; i < g->noutputs; i++)
 	{
 		const SfxAggOutput *out = &g->outputs[i];
 
-		if (out->kind == SFX_AGG_BUCKET)
-		{
-			isnull[i] = group->bucket.null;
-			/* may throw */
-			values[i] = sfx_bucketed_value(g->bucket, &group->bucket);
-		}
+		if (out->kind == SFX_AGG_FUNCTION)
+			values[i] = sfx_expr_value(g->exprs, out->prepared, &isnull[i]);
 		else if (out->kind != SFX_AGG_GROUP)
 			values[i] = sfx_aggregates_value(g->aggregates, i, states, &isnull[i]);
 		else if (!there)

@@ -21,8 +21,10 @@ typedef struct SfxGrouping
 {
 	int			columns;
 	bool		distinct;
-	const FuncExpr *bucket;		/* not NULL: entries with one result of this function of the last
-								 * column are a group */
+	AttrNumber	stepped;		/* the table's column that is the last one of these, if entries
+								 * between two of its steps are one group; else 0 */
+	List	   *steps;			/* its steps: see agg_bucket.h */
+	bool		again;			/* groups with equal outputs may come again */
 } SfxGrouping;
 
 /*
@@ -36,11 +38,11 @@ extern bool sfx_groups_may_leap(const SfxGrouping *grouping, const SfxAggOutput 
 
 /*
  * Begin to group the entries of a scan, which has the gate, for these outputs; the array has to
- * last.  Memory: a context below the current one; rows that are put off and groups that wait for
+ * last.  exprs: of the outputs' expressions and the condition, which rows have to pass; or NULL, both.  Memory: a context below the current one; rows that are put off and groups that wait for
  * them take about work_mem.
  */
-extern SfxGroups *sfx_groups_begin(IndexScanDesc scan, const SfxGrouping *grouping,
-								   const SfxAggOutput *outputs, int n);
+extern SfxGroups *sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs,
+								   const SfxCondition *condition, const SfxGrouping *grouping, const SfxAggOutput *outputs, int n);
 
 /*
  * The outputs of the next group with visible rows, in index order, valid until the next call;
@@ -51,8 +53,11 @@ extern bool sfx_groups_next(SfxGroups *g, Datum *values, bool *isnull);
 /* The same for a group that is ready, at next to no cost.  False: call the other function. */
 extern bool sfx_groups_next_of_one(SfxGroups *g, Datum *values, bool *isnull);
 
-/* Number of visible rows, and of rows looked at in the table, since the last call. */
-extern void sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *fetched);
+/*
+ * Number of visible rows that pass the condition, of those that do not, and of rows looked at in
+ * the table, since the last call.
+ */
+extern void sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *refused, uint64 *fetched);
 
 /* Free everything, and let go of pins. */
 extern void sfx_groups_end(SfxGroups *g);

@@ -42,7 +42,7 @@ typedef struct Gathered
 								 * before it */
 	uint32		outer;			/* distinct: those that tell the group around it apart */
 	bool		squeezed;		/* equal keys may have different bytes */
-	SfxBucketed bucket;			/* if rows are grouped by a bucket */
+	SfxBucket	bucket;			/* if rows are grouped by a bucket */
 	uint64		visible;		/* visible rows */
 } Gathered;
 
@@ -66,12 +66,15 @@ struct SfxGroups
 	const SfxOrder *order;
 	SfxGrouping by;
 	int			columns;		/* of the groups in the queue */
-	SfxBucket  *bucket;			/* of the last of these columns, or NULL */
+	SfxBucketer *bucketer;		/* of the last of these columns, or NULL */
+	SfxExprs   *exprs;			/* NULL: there are no expressions */
+	const SfxCondition *condition;	/* that rows have to pass; NULL: all do */
 	SfxVisibility *visibility;
 	SfxAggregates *aggregates;
 	const SfxAggOutput *outputs;
 	int			noutputs;
-	uint64		visible;		/* visible rows since sfx_groups_rows */
+	uint64		visible;		/* visible rows since sfx_groups_rows, ... */
+	uint64		refused;		/* ... and those that the condition refused */
 	bool		ended;			/* the scan has no more entries */
 	bool		fed;			/* entries were asked for in any order (R9) */
 
@@ -190,6 +193,12 @@ extern void sfx_queue_settle(SfxGroups *g);
 
 /* Is it time to look at rows: are there as many, or as many groups, as the queue takes? */
 extern bool sfx_queue_is_full(const SfxGroups *g);
+
+/*
+ * Add entries [from, to) of a decoded block, whose rows are visible, to a group of the queue, as far
+ * as they pass the condition.
+ */
+extern void sfx_queue_add(SfxGroups *g, int group, const SfxBlock *block, int from, int to);
 
 /* ---- agg_leap.c ---- */
 

@@ -37,11 +37,11 @@ StaticAssertDecl(SFX_BLOCK_ENTRIES - SFX_ROWS_FIRST < SFX_LEAP_FIRST,
 bool
 sfx_groups_may_leap(const SfxGrouping *grouping, const SfxAggOutput *outputs, int n)
 {
-	if (grouping->columns == 0 || grouping->distinct || grouping->bucket)
+	if (grouping->columns == 0 || grouping->distinct || grouping->steps != NIL)
 		return false;
 	for (int i = 0; i < n; i++)
-		if (outputs[i].kind != SFX_AGG_GROUP &&
-			(outputs[i].kind != SFX_AGG_LEAST || !outputs[i].ordered || outputs[i].direction == 0))
+		if (outputs[i].kind != SFX_AGG_GROUP && outputs[i].kind != SFX_AGG_FUNCTION &&
+			(outputs[i].kind != SFX_AGG_LEAST || sfx_agg_is_filtered(&outputs[i]) || !outputs[i].ordered || outputs[i].direction == 0))
 			return false;
 	return true;
 }
@@ -50,11 +50,11 @@ sfx_groups_may_leap(const SfxGrouping *grouping, const SfxAggOutput *outputs, in
 static bool
 are_counts(const SfxGroups *g)
 {
-	if (g->columns == 0 || g->by.distinct)
+	if (g->columns == 0 || g->by.distinct || g->condition)
 		return false;
 	for (int i = 0; i < g->noutputs; i++)
-		if (g->outputs[i].kind != SFX_AGG_GROUP && g->outputs[i].kind != SFX_AGG_BUCKET &&
-			g->outputs[i].kind != SFX_AGG_COUNT_ROWS)
+		if (g->outputs[i].kind != SFX_AGG_GROUP && g->outputs[i].kind != SFX_AGG_FUNCTION &&
+			(g->outputs[i].kind != SFX_AGG_COUNT_ROWS || sfx_agg_is_filtered(&g->outputs[i])))
 			return false;
 	return true;
 }
@@ -62,7 +62,7 @@ are_counts(const SfxGroups *g)
 void
 sfx_groups_plan_leaps(SfxGroups *g)
 {
-	g->leaps = sfx_groups_may_leap(&g->by, g->outputs, g->noutputs);
+	g->leaps = g->condition == NULL && sfx_groups_may_leap(&g->by, g->outputs, g->noutputs);
 	g->counts = !g->leaps && are_counts(g);
 	g->patience = g->counts ? COUNT_FIRST : SFX_LEAP_FIRST;
 	g->block_patience = COUNT_FIRST_BLOCKS;
@@ -93,19 +93,17 @@ decided(SfxGroups *g)
 }
 
 /*
- * The end of a group, to which key, of keylen bytes, belongs: a position above all of its keys and
- * not above the next group's.  False: nothing is above it, or it is not known.
+ * The end of a group: a position above all of its keys and not above the next group's.  False:
+ * nothing is above it, or it is not known.
  */
 static bool
-end_of_group(const SfxGroups *g, const Gathered *group, const uint8 *key, uint32 keylen,
-			 uint8 *bytes, SfxPos *pos)
+end_of_group(const SfxGroups *g, const Gathered *group, uint8 *bytes, SfxPos *pos)
 {
 	*pos = (SfxPos) {bytes, group->len, 0};
 	memcpy(bytes, g->keys.data + group->key, group->len);
-	if (g->bucket)
+	if (g->bucketer)
 	{
-		pos->len += sfx_bucket_end(g->bucket, &g->kd.col[g->columns - 1], g->index, &group->bucket,
-								   key + group->len, keylen - group->len, bytes + group->len);
+		pos->len += sfx_bucket_end(g->bucketer, &group->bucket, bytes + group->len);
 		return pos->len > group->len;
 	}
 	if (g->kd.comparator)
@@ -193,7 +191,7 @@ sfx_groups_leap(SfxGroups *g, const uint8 *key, uint32 keylen)
 	Assert(g->ones == NULL && g->left == 0);
 	g->gathered = 0;
 	if (group->squeezed || is_squeezed(g, key, keylen) || !decided(g) ||
-		!end_of_group(g, group, key, keylen, end_bytes, &end) ||
+		!end_of_group(g, group, end_bytes, &end) ||
 		!sfx_scan_can_skip(g->scan))
 		return;
 	/* the last leap stayed within one leaf, and did not pay */
@@ -267,10 +265,7 @@ sfx_groups_count_on(SfxGroups *g, const uint8 *key, uint32 keylen)
 	/* groups of one entry are not in the queue yet */
 	if (g->ones || group->squeezed || is_squeezed(g, key, keylen))
 		return;
-	/* where a month ends is found by calling its function */
-	if (!pages && g->bucket && !sfx_bucket_has_range(&group->bucket))
-		return;
-	if (!end_of_group(g, group, key, keylen, end_bytes, &end))
+	if (!end_of_group(g, group, end_bytes, &end))
 		return;
 	count_blocks(g, &end);
 	if (pages && sfx_scan_at_leaf_end(g->scan))

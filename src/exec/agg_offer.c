@@ -7,7 +7,7 @@
  * then looks up the table's paths, finds out which of them have what the query wants (agg_want.c),
  * and takes the cheapest: a node (agg_exec.c) over that path.
  *
- * Declined are conditions that the index does not answer alone, row-level security, TABLESAMPLE,
+ * Declined are conditions that need more than an entry, row-level security, TABLESAMPLE,
  * and tables whose visibility map has more pages than may stay pinned.
  *-------------------------------------------------------------------------
  */
@@ -23,6 +23,7 @@
 #include <math.h>
 
 #include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -133,7 +134,10 @@ sfx_agg_offer_init(void)
 bool
 sfx_agg_may_offer(void)
 {
-	return aggregates && enable_indexscan && candidates != NIL;
+	if (!aggregates || !enable_indexscan)
+		return sfx_agg_note(0, "surfidx.aggregates or enable_indexscan is off");
+	return candidates != NIL ||
+		sfx_agg_note(0, "no surfidx index has all columns that are asked for");
 }
 
 /* ---- what is asked for ---- */
@@ -144,32 +148,71 @@ sfx_agg_fits_table(PlannerInfo *root, RelOptInfo *rel)
 	RangeTblEntry *rte = planner_rt_fetch(rel->relid, root);
 
 	if (rte->tablesample != NULL || rte->securityQuals != NIL)
-		return false;
+		return sfx_agg_note(0, "the table has row-level security or TABLESAMPLE");
 	/* more of the map than may stay pinned: see visible.c */
-	return rel->pages / sfx_visibility_blocks() < (BlockNumber) sfx_visibility_max_pages();
+	return rel->pages / sfx_visibility_blocks() < (BlockNumber) sfx_visibility_max_pages() ||
+		sfx_agg_note(0, "the table is too large for shared_buffers");
 }
 
-bool
-sfx_agg_answers_all(RelOptInfo *rel, const IndexPath *path)
+/*
+ * The conditions on the table that the index does not answer by its order: they can be evaluated
+ * for an entry (agg_expr.c).  False: not all of them.
+ */
+static bool
+find_conditions(RelOptInfo *rel, const IndexPath *path, List **conditions)
 {
 	ListCell   *lc;
 
+	*conditions = NIL;
 	foreach(lc, rel->baserestrictinfo)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
 		if (rinfo->pseudoconstant || rinfo->security_level > 0)
-			return false;
+			return sfx_agg_note(0, "a condition is constant, or one of row-level security");
 		if (is_redundant_with_indexclauses(rinfo, path->indexclauses))
 			continue;
+		if (contain_volatile_functions((Node *) rinfo->clause) ||
+			contain_subplans((Node *) rinfo->clause))
+			return sfx_agg_note(0, "a condition is volatile or has a subquery");
 		if (contain_mutable_functions((Node *) rinfo->clause) ||
 			!predicate_implied_by(list_make1(rinfo->clause), path->indexinfo->indpred, false))
-			return false;
+			*conditions = lappend(*conditions, rinfo->clause);
 	}
 	return true;
 }
 
+bool
+sfx_agg_answers_all(RelOptInfo *rel, const IndexPath *path)
+{
+	List	   *conditions;
+
+	return find_conditions(rel, path, &conditions) && conditions == NIL;
+}
+
 /* ---- the path ---- */
+
+/*
+ * Number of groups of that many rows, where those that come again count each time.  stepped: the
+ * column with steps is grouped by these, not by its values.
+ */
+static double
+count_returned(PlannerInfo *root, const SfxAggQuestion *question, bool stepped, double rows)
+{
+	List	   *columns = list_copy(question->columns);
+	double		groups = 1;
+
+	if (question->stepped && stepped)
+		groups = sfx_steps_number(root, question->stepped, question->steps);
+	if (question->stepped && (!stepped || groups < 0))
+	{
+		columns = lappend(columns, question->stepped);
+		groups = 1;
+	}
+	if (columns != NIL)
+		groups *= estimate_num_groups(root, columns, rows, NULL, NULL);
+	return clamp_row_est(Min(groups, rows));
+}
 
 Cost
 sfx_agg_heap_cost(const RelOptInfo *rel, double rows)
@@ -185,37 +228,36 @@ sfx_agg_heap_cost(const RelOptInfo *rel, double rows)
 double
 sfx_agg_count_groups(PlannerInfo *root, const SfxAggQuestion *question, double rows)
 {
-	double		buckets = -1;
 	double		groups;
-	List	   *others;
 
 	if (question->groups == NIL)
 		return 1;
-	if (question->bucket)
-		buckets = sfx_bucket_number(root, (FuncExpr *) question->bucket, question->bucketed);
 	groups = estimate_num_groups(root, question->groups, rows, NULL, NULL);
-	if (buckets < 0)
-		return groups;
-	others = list_delete(list_copy(question->groups), question->bucket);
-	if (others != NIL)
-		buckets *= estimate_num_groups(root, others, rows, NULL, NULL);
-	return clamp_row_est(Min(groups, buckets));
+	return clamp_row_est(Min(groups, count_returned(root, question, true, rows)));
 }
 
-/* Number of outputs that are states in a form of core's own. */
-static int
-count_states(const SfxAggWanted *w)
+/* Cost of the outputs of a group that core's functions make: states, and functions. */
+static Cost
+outputs_cost(const SfxAggWanted *w)
 {
+	Cost		cost = 0;
 	ListCell   *lc;
-	int			n = 0;
 
 	foreach(lc, w->exprs)
 	{
-		const Aggref *agg = (const Aggref *) lfirst(lc);
+		Node	   *expr = lfirst(lc);
+		QualCost	function;
 
-		n += IsA(agg, Aggref) && sfx_agg_is_partial(agg) && agg->aggtranstype == INTERNALOID;
+		if (IsA(expr, Aggref))
+		{
+			if (sfx_agg_is_partial((Aggref *) expr) && ((Aggref *) expr)->aggtranstype == INTERNALOID)
+				cost += STATE_COST * cpu_tuple_cost;
+			continue;
+		}
+		cost_qual_eval_node(&function, expr, NULL);
+		cost += function.per_tuple;
 	}
-	return n;
+	return cost;
 }
 
 /*
@@ -232,11 +274,23 @@ entries_read(const Candidate *c, const RelOptInfo *rel, const SfxAggWanted *w, d
 	int			descents = w->values > 0 ? 2 : 1;
 	double		each = SFX_LEAP_FIRST * (1 + descents);
 
-	if (rows / groups <= Max(each, a_leaf) ||
+	if (rows / groups <= Max(each, a_leaf) || w->conditions ||
 		!sfx_groups_may_leap(&w->grouping, w->outputs, list_length(w->exprs)))
 		return rows;
 	*pages = Min(*pages, groups * (1 + descents) * random_page_cost);
 	return groups * each;
+}
+
+/* Cost of rows that have to pass conditions: each is decoded. */
+static Cost
+conditions_cost(List *conditions, double rows)
+{
+	QualCost	cost;
+
+	if (conditions == NIL)
+		return 0;
+	cost_qual_eval(&cost, conditions, NULL);
+	return cost.startup + rows * (cost.per_tuple + SLOW_ROW_COST * cpu_tuple_cost);
 }
 
 /* The access method's estimate without its part for rows, and the cost of computing. */
@@ -248,15 +302,15 @@ compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, d
 							list_length(c->path.indexclauses) * cpu_operator_cost);
 	Cost		pages = Max(c->total - c->startup - rows * row_cost, 0);
 	double		each = COUNT_COST + VALUE_COST * (w->values - w->slow) + SLOW_VALUE_COST * w->slow;
-	double		group = GROUP_COST + STATE_COST * count_states(w);
+	Cost		group = GROUP_COST * cpu_tuple_cost + outputs_cost(w);
 
 	if (w->slow > 0)
 		each += SLOW_ROW_COST;
-	if (w->values > 0 || w->grouping.columns > 0 || w->grouping.distinct)
+	if (w->values > 0 || w->grouping.columns > 0 || w->grouping.distinct || w->conditions)
 		each += KEY_COST;
 	rows = entries_read(c, rel, w, groups, rows, &pages);
 	return c->startup + pages + sfx_agg_heap_cost(rel, rows) +
-		(rows * each + groups * group) * cpu_tuple_cost;
+		rows * each * cpu_tuple_cost + groups * group;
 }
 
 /* ---- the node ---- */
@@ -267,7 +321,9 @@ make_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist, Lis
 {
 	List	   *having = linitial(path->custom_private);
 	const SfxAggWanted *wanted = lsecond(path->custom_private);
+	const IndexPath *child = linitial(path->custom_paths);
 
+	(void) sfx_agg_note(child->indexinfo->indexoid, "answers");
 	return (Plan *) sfx_agg_make_plan(linitial(custom_plans), wanted, tlist, having);
 }
 
@@ -361,7 +417,7 @@ sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
 	path->path.total_cost += path->path.rows * target->cost.per_tuple;
 	if (!grouped)
 		path->path.startup_cost = path->path.total_cost;
-	path->path.pathkeys = groups_order(&offer->candidate->path, question);
+	path->path.pathkeys = question->again ? NIL : groups_order(&offer->candidate->path, question);
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(child);
 	path->custom_private = list_make2(having, wanted);
@@ -374,13 +430,18 @@ static bool
 find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, const Candidate *c,
 		   SfxAggOffer *offer)
 {
-	if (c->root != root || c->path.path.parent != rel || !sfx_agg_answers_all(rel, &c->path) ||
-		!sfx_agg_wanted(root, rel, question, &c->path, &offer->wanted))
+	List	   *conditions;
+
+	if (c->root != root || c->path.path.parent != rel ||
+		!find_conditions(rel, &c->path, &conditions) ||
+		!sfx_agg_wanted(root, rel, question, &c->path, conditions, &offer->wanted))
 		return false;
 	offer->candidate = c;
-	offer->groups = sfx_agg_count_groups(root, question,
-										 clamp_row_est(c->selectivity * rel->tuples));
-	offer->cost = compute_cost(rel, c, &offer->wanted, offer->groups);
+	offer->groups = count_returned(root, question, offer->wanted.grouping.steps != NIL,
+								   clamp_row_est(c->selectivity * rel->tuples));
+	offer->cost = compute_cost(rel, c, &offer->wanted, offer->groups) +
+		conditions_cost(conditions, clamp_row_est(c->selectivity * rel->tuples));
+	(void) sfx_agg_note(c->path.indexinfo->indexoid, "can answer");
 	return true;
 }
 

@@ -58,7 +58,7 @@ extern CustomPath *sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, Path
 									 const SfxAggQuestion *question, const SfxAggOffer *offer,
 									 List *having);
 
-/* Number of groups of that many rows, before HAVING. */
+/* Number of groups of that many rows with different values, before HAVING. */
 extern double sfx_agg_count_groups(PlannerInfo *root, const SfxAggQuestion *question,
 								   double rows);
 

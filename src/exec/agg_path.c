@@ -29,11 +29,12 @@ fits_query(const PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input)
 	const Query *parse = root->parse;
 
 	if (parse->rowMarks != NIL)
-		return false;
+		return sfx_agg_note(0, "rows are locked");
 	if (stage == UPPERREL_DISTINCT ? parse->hasDistinctOn || parse->hasTargetSRFs :
 		parse->groupingSets != NIL)
-		return false;
-	return IS_SIMPLE_REL(input) && input->rtekind == RTE_RELATION && !IS_DUMMY_REL(input);
+		return sfx_agg_note(0, "grouping sets, DISTINCT ON or functions that return sets");
+	return (IS_SIMPLE_REL(input) && input->rtekind == RTE_RELATION && !IS_DUMMY_REL(input)) ||
+		sfx_agg_note(0, "rows are not those of one table");
 }
 
 /* Offer the aggregates of one table, which may be a partition (if it is all that is read). */
@@ -48,6 +49,11 @@ offer_table(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget
 
 	if (!sfx_agg_ask(root, input, exprs, extra, &question))
 		return;
+	if (question.again)
+	{
+		sfx_agg_offer_tree(root, input, output, target, extra);
+		return;
+	}
 	foreach(lc, sfx_agg_offers(root, input, &question))
 		add_path(output, (Path *) sfx_agg_node_path(root, output, target, &question, lfirst(lc),
 													having));

@@ -56,12 +56,6 @@ sfx_queue_same_by_order(SfxGroups *g, const uint8 *a, uint32 len, bool squeezed,
 								 prefix_length(g, b, keylen, columns)) == 0;
 }
 
-static inline const SfxColumn *
-bucketed_column(const SfxGroups *g)
-{
-	return &g->kd.col[g->columns - 1];
-}
-
 static bool
 in_bucket(SfxGroups *g, const Gathered *open, const uint8 *key, uint32 keylen)
 {
@@ -76,8 +70,7 @@ in_bucket(SfxGroups *g, const Gathered *open, const uint8 *key, uint32 keylen)
 		at = prefix_length(g, key, keylen, g->columns - 1);
 		same = keylen > at;
 	}
-	return same && sfx_bucket_has(g->bucket, bucketed_column(g), g->index, &open->bucket, key + at,
-								  keylen - at);
+	return same && sfx_bucket_has(g->bucketer, &open->bucket, key + at, keylen - at);
 }
 
 /* Does entry i belong to that group? */
@@ -88,7 +81,7 @@ belongs(SfxGroups *g, const Gathered *open, const SfxBlock *block, int i)
 	const uint8 *key = block->keys + block->keyoff[k];
 	uint32		keylen = block->keyoff[k + 1] - block->keyoff[k];
 
-	if (g->bucket)
+	if (g->bucketer)
 		return in_bucket(g, open, key, keylen);
 	return sfx_queue_same(g, g->keys.data + open->key, open->len, open->squeezed, g->columns, key,
 						  keylen);
@@ -107,7 +100,7 @@ sfx_queue_end_of_group(SfxGroups *g, const SfxBlock *block, int from, int to)
 	int			in = from;
 	int			out = to;
 
-	if (g->bucket && (belongs(g, open, block, to - 1) || SFX_MUTANT("buckets without an end")))
+	if (g->bucketer && (belongs(g, open, block, to - 1) || SFX_MUTANT("buckets without an end")))
 		return to;
 	for (int leap = 1; in + leap < to; leap *= 2)
 	{
@@ -180,10 +173,9 @@ sfx_queue_open(SfxGroups *g, const uint8 *key, uint32 keylen)
 	group->key = append(g, &g->keys, keylen);
 	if (keylen > 0)
 		memcpy(g->keys.data + group->key, key, keylen);
-	group->len = prefix_length(g, key, keylen, g->columns - (g->bucket ? 1 : 0));
-	if (g->bucket)
-		group->bucket = sfx_bucketed(g->bucket, bucketed_column(g), g->index, key + group->len,
-									 keylen - group->len);
+	group->len = prefix_length(g, key, keylen, g->columns - (g->bucketer ? 1 : 0));
+	if (g->bucketer)
+		group->bucket = sfx_bucket_of(g->bucketer, key + group->len, keylen - group->len);
 	group->outer = g->by.distinct ? prefix_length(g, key, keylen, g->by.columns) : group->len;
 	group->squeezed = g->kd.comparator && sfx_key_is_squeezed(&g->kd, g->index, key, keylen);
 	group->visible = 0;
@@ -214,6 +206,26 @@ sfx_queue_drop_given(SfxGroups *g)
 	g->keys.used = left == 1 ? g->group[0].keylen : 0;
 	g->ngroups = left;
 	g->given = g->ready = 0;
+}
+
+void
+sfx_queue_add(SfxGroups *g, int group, const SfxBlock *block, int from, int to)
+{
+	bool		pass = true;
+
+	for (int end = to; from < to; from = end)
+	{
+		if (g->condition)
+			end = sfx_condition_run(g->exprs, g->condition, block, from, to, &pass);
+		if (!pass)
+		{
+			g->refused += end - from;
+			continue;
+		}
+		sfx_aggregates_add(g->aggregates, sfx_queue_states(g, group), block, from, end);
+		g->group[group].visible += end - from;
+		g->visible += end - from;
+	}
 }
 
 /* ---- rows that are put off ---- */
@@ -285,9 +297,7 @@ add_rows(SfxGroups *g, SfxBlock *block, int group)
 {
 	if (block->nent == 0)
 		return;
-	sfx_aggregates_add(g->aggregates, sfx_queue_states(g, group), block, 0, block->nent);
-	g->group[group].visible += block->nent;
-	g->visible += block->nent;
+	sfx_queue_add(g, group, block, 0, block->nent);
 	block->nent = 0;
 }
 

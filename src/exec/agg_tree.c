@@ -1,11 +1,13 @@
 /*-------------------------------------------------------------------------
- * agg_tree.c - aggregates of a partitioned table, or one with children, by those of its tables
+ * agg_tree.c - aggregates of several tables, or of groups that come again, from their states
  *
- * Each table of the tree that is not excluded computes states of the aggregates: by a node of ours
+ * Of a partitioned table, or one with children, each table that is not excluded computes states of the aggregates: by a node of ours
  * where one of its indexes answers (agg_offer.c), else by core's partial aggregation of its rows.
  * Core's Append collects them, and its Finalize makes values of them (Y13).  The Append stands for
  * the parent, and each of these nodes for one of its children, so core can leave out those that
  * run-time parameters exclude.
+ *
+ * A table whose index may return a group more than once is a tree of one table.
  *
  * What is asked for is translated from each parent to its children, whose columns may have other
  * numbers.
@@ -49,6 +51,7 @@ typedef struct Tree
 	bool		can_hash;
 	bool		parallel;		/* what is asked for may be computed by workers */
 	AggClauseCosts costs;		/* of the aggregates of one table */
+	bool		several;		/* there may be several tables */
 	List	   *paths;			/* one for each table */
 	int			answered;		/* number of tables that an index answers for */
 	bool		ordered;		/* all paths are ordered by the grouping columns */
@@ -62,10 +65,11 @@ typedef struct Tree
  * of its aggregates.
  */
 static PathTarget *
-make_states(PlannerInfo *root, const PathTarget *target, List *having)
+make_states(PlannerInfo *root, const PathTarget *target, const GroupPathExtraData *extra)
 {
 	PathTarget *states = create_empty_pathtarget();
-	List	   *others = list_copy(having);
+	List	   *groups = get_sortgrouplist_exprs(root->parse->groupClause, extra->targetList);
+	List	   *others = list_copy((List *) extra->havingQual);
 	ListCell   *lc;
 	int			i = 0;
 
@@ -78,10 +82,7 @@ make_states(PlannerInfo *root, const PathTarget *target, List *having)
 		else
 			others = lappend(others, lfirst(lc));
 	}
-	add_new_columns_to_pathtarget(states,
-								  pull_var_clause((Node *) others, PVC_INCLUDE_AGGREGATES |
-												  PVC_RECURSE_WINDOWFUNCS |
-												  PVC_INCLUDE_PLACEHOLDERS));
+	add_new_columns_to_pathtarget(states, sfx_agg_parts(others, groups));
 	foreach(lc, states->exprs)
 	{
 		if (IsA(lfirst(lc), Aggref))
@@ -118,12 +119,10 @@ translate(PlannerInfo *root, const Level *parent, AppendRelInfo *info, Level *ch
 		adjust_appendrel_attrs(root, (Node *) parent->question.exprs, 1, &info);
 	child->question.groups = (List *)
 		adjust_appendrel_attrs(root, (Node *) parent->question.groups, 1, &info);
-	if (parent->question.bucket == NULL)
-		return;
-	child->question.bucket = (Expr *)
-		adjust_appendrel_attrs(root, (Node *) parent->question.bucket, 1, &info);
-	child->question.bucketed = (Var *)
-		adjust_appendrel_attrs(root, (Node *) parent->question.bucketed, 1, &info);
+	child->question.columns = (List *)
+		adjust_appendrel_attrs(root, (Node *) parent->question.columns, 1, &info);
+	child->question.stepped = (Var *)
+		adjust_appendrel_attrs(root, (Node *) parent->question.stepped, 1, &info);
 }
 
 /*
@@ -182,12 +181,13 @@ add_table(Tree *tree, const Level *level)
 		tree->map_pages += 1 + level->rel->pages / sfx_visibility_blocks();
 	}
 	else
-		path = aggregate_rows(tree, level);
+		path = tree->several ? aggregate_rows(tree, level) : NULL;
 	if (path == NULL)
 		return false;
 	/* its rel knows nothing of aggregates */
 	path->parallel_safe &= tree->parallel;
-	tree->ordered &= pathkeys_contained_in(root->group_pathkeys, path->pathkeys);
+	tree->ordered &= !level->question.again &&
+		pathkeys_contained_in(root->group_pathkeys, path->pathkeys);
 	tree->paths = lappend(tree->paths, path);
 	return true;
 }
@@ -223,7 +223,11 @@ add_tables(Tree *tree, const Level *parent)
 static Path *
 append(const Tree *tree, const Level *top)
 {
-	AppendPath *path = SfxCreateAppendPath(tree->root, top->rel, tree->paths, 0, false);
+	AppendPath *path;
+
+	if (!tree->several)
+		return linitial(tree->paths);
+	path = SfxCreateAppendPath(tree->root, top->rel, tree->paths, 0, false);
 
 	path->path.pathtarget = top->target;
 	return &path->path;
@@ -346,6 +350,7 @@ sfx_agg_offer_tree(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Pat
 	tree.parallel = output->consider_parallel;
 	top.rel = input;
 	top.input = input->reltarget;
+	tree.several = planner_rt_fetch(input->relid, root)->inh;
 	if (!sfx_agg_fits_table(root, input))
 		return;
 	if (extra)
@@ -356,7 +361,7 @@ sfx_agg_offer_tree(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Pat
 		tree.split = AGGSPLIT_INITIAL_SERIAL;
 		tree.can_hash = (extra->flags & GROUPING_CAN_USE_HASH) != 0;
 		get_agg_clause_costs(root, tree.split, &tree.costs);
-		top.target = make_states(root, target, (List *) extra->havingQual);
+		top.target = make_states(root, target, extra);
 	}
 	else
 	{
@@ -368,7 +373,7 @@ sfx_agg_offer_tree(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Pat
 		top.target = target;
 	}
 	if (!sfx_agg_ask(root, input, top.target->exprs, extra, &top.question) ||
-		!add_tables(&tree, &top) || tree.answered == 0)
+		!(tree.several ? add_tables(&tree, &top) : add_table(&tree, &top)) || tree.answered == 0)
 		return;
 	if (extra)
 		offer_values(&tree, &top, output, extra);

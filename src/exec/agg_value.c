@@ -124,6 +124,8 @@ set_method(SfxAggregates *a, SfxAggMethod *m, const SfxAggOutput *out)
 static bool
 has_way_for_one(const SfxAggregates *a, const SfxAggMethod *m)
 {
+	if (m->out.filter)
+		return false;
 	return m->out.kind == SFX_AGG_COUNT_ROWS ||
 		(m->out.kind == SFX_AGG_COUNT_COLUMN && m->out.column < a->kd->nkeys) ||
 		(m->out.kind != SFX_AGG_AVG && m->at > 0 && m->width > 1 &&
@@ -134,6 +136,8 @@ has_way_for_one(const SfxAggregates *a, const SfxAggMethod *m)
 static bool
 has_coded_way(const SfxAggregates *a, const SfxAggMethod *m)
 {
+	if (m->out.filter)
+		return false;
 	switch (m->out.kind)
 	{
 		case SFX_AGG_COUNT_ROWS:
@@ -150,12 +154,14 @@ has_coded_way(const SfxAggregates *a, const SfxAggMethod *m)
 }
 
 SfxAggregates *
-sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, const SfxAggOutput *outputs, int n)
+sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, SfxExprs *exprs,
+					  const SfxAggOutput *outputs, int n)
 {
 	SfxAggregates *a = palloc0(sizeof(SfxAggregates));
 
 	a->index = index;
 	a->kd = kd;
+	a->exprs = exprs;
 	a->cxt = CurrentMemoryContext;
 	a->scratch = AllocSetContextCreate(a->cxt, "surfidx aggregates", ALLOCSET_DEFAULT_SIZES);
 	a->keylen = length_of_keys(kd);
@@ -170,6 +176,8 @@ sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, const SfxAggOutput *
 		set_method(a, &a->method[i], &outputs[i]);
 		a->coded &= has_coded_way(a, &a->method[i]);
 		a->ones &= has_way_for_one(a, &a->method[i]);
+		if (outputs[i].kind == SFX_AGG_FUNCTION)
+			a->places = false;
 		if (outputs[i].kind == SFX_AGG_GROUP)
 			a->places &= a->method[i].at > 0 && a->method[i].width > 1;
 	}
@@ -180,7 +188,7 @@ bool
 sfx_aggregates_need_keys(const SfxAggOutput *outputs, int n)
 {
 	for (int i = 0; i < n; i++)
-		if (outputs[i].kind != SFX_AGG_COUNT_ROWS)
+		if (outputs[i].kind != SFX_AGG_COUNT_ROWS || sfx_agg_is_filtered(&outputs[i]))
 			return true;
 	return false;
 }
@@ -439,7 +447,7 @@ add_quickly(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock *b
 	switch (m->out.kind)
 	{
 		case SFX_AGG_GROUP:
-		case SFX_AGG_BUCKET:
+		case SFX_AGG_FUNCTION:
 		case SFX_AGG_COUNT_DISTINCT:
 			return true;
 		case SFX_AGG_COUNT_ROWS:
@@ -454,6 +462,23 @@ add_quickly(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock *b
 	}
 }
 
+/* Add the entries that pass the method's filter. */
+static void
+add_filtered(SfxAggregates *a, int i, SfxAggState *states, const SfxBlock *block, int from, int to)
+{
+	SfxAggMethod *m = &a->method[i];
+	bool		pass;
+
+	for (int end = from; from < to; from = end)
+	{
+		end = sfx_condition_run(a->exprs, m->out.filter, block, from, to, &pass);
+		if (!pass || add_quickly(a, m, &states[i], block, from, end))
+			continue;
+		a->slow[0] = i;
+		add_slowly(a, 1, states, block, from, end);
+	}
+}
+
 /* ---- states ---- */
 
 void
@@ -464,7 +489,13 @@ sfx_aggregates_add(SfxAggregates *a, SfxAggState *states, const SfxBlock *block,
 
 	Assert(from < to);
 	for (int i = 0; i < a->n; i++)
-		if (!add_quickly(a, &a->method[i], &states[i], block, from, to))
+	{
+		if (a->method[i].out.filter)
+			add_filtered(a, i, states, block, from, to);
+	}
+	for (int i = 0; i < a->n; i++)
+		if (a->method[i].out.filter == NULL &&
+			!add_quickly(a, &a->method[i], &states[i], block, from, to))
 			a->slow[nslow++] = i;
 	if (nslow > 0)
 		add_slowly(a, nslow, states, block, from, to);

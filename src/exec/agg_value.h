@@ -6,6 +6,7 @@
 #define SURFIDX_AGG_VALUE_H
 
 #include "surfidx.h"
+#include "agg_expr.h"
 #include "column.h"
 #include "leaf.h"
 #include "reader.h"
@@ -15,7 +16,7 @@
 typedef enum SfxAggKind
 {
 	SFX_AGG_GROUP,				/* no aggregate, but a grouping column */
-	SFX_AGG_BUCKET,				/* ... or a function of one that rows are grouped by */
+	SFX_AGG_FUNCTION,			/* ... or an expression over such columns */
 	SFX_AGG_COUNT_ROWS,
 	SFX_AGG_COUNT_COLUMN,		/* values that are not NULL */
 	SFX_AGG_COUNT_DISTINCT,		/* groups within the group: agg_group.h */
@@ -37,8 +38,18 @@ typedef struct SfxAggOutput
 	bool		ordered;
 	/* LEAST: 1 (min) or -1 (max) if the class's order is the aggregate's, else 0 */
 	int			direction;
-	const Aggref *aggref;		/* NULL: GROUP, BUCKET */
+	const Aggref *aggref;		/* NULL: GROUP, FUNCTION */
+	Expr	   *expr;			/* FUNCTION: the expression, ... */
+	SfxExpr    *prepared;		/* ... ready to be evaluated */
+	SfxCondition *filter;		/* rows have to pass it; NULL: there is none */
 } SfxAggOutput;
+
+/* Has the aggregate a FILTER? */
+static inline bool
+sfx_agg_is_filtered(const SfxAggOutput *out)
+{
+	return out->aggref && out->aggref->aggfilter;
+}
 
 typedef struct SfxAggregates SfxAggregates;
 
@@ -59,7 +70,7 @@ typedef struct SfxAggState
  * Prepare n outputs over an index; the array is the caller's and has to last.  Memory: the current
  * context, for as long as there are states, whose values stand there.
  */
-extern SfxAggregates *sfx_aggregates_create(Relation index, const SfxKeyDesc *kd,
+extern SfxAggregates *sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, SfxExprs *exprs,
 											const SfxAggOutput *outputs, int n);
 
 /*
@@ -78,7 +89,10 @@ extern int	sfx_aggregates_sum_coded(SfxAggregates *a, const SfxLeaf *leaf, int b
 									 const SfxPos *lo, const SfxPos *hi);
 extern void sfx_aggregates_add_coded(SfxAggregates *a, SfxAggState *states);
 
-/* Take the values of grouping columns from a key of the group.  False: it has to be decoded. */
+/*
+ * Take the values of grouping columns from a key of the group.  False: it has to be decoded, also
+ * if there is a FUNCTION.
+ */
 extern bool sfx_aggregates_group(const SfxAggregates *a, const uint8 *key, uint32 keylen,
 								 Datum *values, bool *isnull);
 
@@ -99,7 +113,7 @@ extern void sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const Sf
 extern void sfx_aggregates_clear(SfxAggregates *a, SfxAggState *states);
 
 /*
- * The value of output i, which is not GROUP.  By-reference values are the state's, or in the
+ * The value of output i, which is neither GROUP nor FUNCTION.  By-reference values are the state's, or in the
  * current context.
  */
 extern Datum sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *isnull);

@@ -39,6 +39,7 @@ struct SfxAggregates
 {
 	Relation	index;
 	const SfxKeyDesc *kd;
+	SfxExprs   *exprs;			/* of filters */
 	MemoryContext cxt;			/* for the states' values */
 	MemoryContext scratch;		/* garbage of a call of sfx_aggregates_add */
 	uint32		keylen;			/* of each key without NULLs; 0: it varies */

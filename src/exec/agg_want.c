@@ -4,8 +4,8 @@
  * Groups are those of leading columns of an index whose equality is that of their bytes: the
  * columns of the GROUP BY in any order, and between them columns that have one value in the whole
  * scan.  Declined are columns where equal values may have different forms (numeric's scale),
- * nondeterministic collations, and operators that are not the class's.  The last column may be
- * grouped by a function that ascends with it (agg_bucket.c).
+ * nondeterministic collations, and operators that are not the class's.  Groups may be by functions
+ * of such columns, too; and of the last column, by steps of functions of time (agg_bucket.c).
  *
  * An aggregate's argument is a column that the index returns in the type's own form.
  *-------------------------------------------------------------------------
@@ -31,6 +31,40 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+/* ---- why not ---- */
+
+static SfxAggReport *report = NULL;
+
+void
+sfx_agg_set_report(SfxAggReport *r)
+{
+	report = r;
+}
+
+bool
+sfx_agg_note(Oid index, const char *line)
+{
+	MemoryContext old;
+	ListCell   *lc;
+
+	if (report == NULL)
+		return false;
+	old = MemoryContextSwitchTo(report->cxt);
+	if (OidIsValid(index))
+		line = psprintf("index %s: %s", get_rel_name(index), line);
+	else
+		line = pstrdup(line);
+	foreach(lc, report->lines)
+	{
+		if (strcmp(lfirst(lc), line) == 0)
+			break;
+	}
+	if (lc == NULL)
+		report->lines = lappend(report->lines, (char *) line);
+	MemoryContextSwitchTo(old);
+	return false;
+}
+
 /* ---- what is asked for ---- */
 
 /* The table's column that the expression is, apart from a change of type in name only; or NULL. */
@@ -48,66 +82,115 @@ column_of(Node *expr, const RelOptInfo *rel)
 	return var;
 }
 
-/* Does an aggregate take all rows, in any order, with one argument at most? */
+/* Does an aggregate take its rows in any order, with one argument at most? */
 static bool
 is_plain(const Aggref *agg)
 {
-	return agg->aggfilter == NULL && agg->aggorder == NIL && agg->agglevelsup == 0 &&
+	return agg->aggorder == NIL && agg->agglevelsup == 0 &&
 		agg->aggkind == AGGKIND_NORMAL && !agg->aggvariadic && list_length(agg->args) <= 1 &&
-		(agg->aggdistinct == NIL || agg->aggfnoid == F_COUNT_ANY);
+		(agg->aggdistinct == NIL || (agg->aggfnoid == F_COUNT_ANY && agg->aggfilter == NULL));
+}
+
+/* Do groups by a function that ascends come once, if equal results are told by this operator? */
+static bool
+comes_once(const SfxSteps *found, Oid eqop)
+{
+	Oid			equal = get_opcode(eqop);
+
+	return found->ascends &&
+		(equal == F_TIMESTAMP_EQ || equal == F_TIMESTAMPTZ_EQ || equal == F_DATE_EQ);
 }
 
 /*
- * Note a grouping by a function of a column.  False: it is none that ascends, or there is one
- * already.
+ * Note the columns that groups depend on.  Of one column steps are enough, if nothing needs it as a
+ * whole.
  */
 static bool
-ask_bucket(Node *expr, RelOptInfo *rel, Oid eqop, SfxAggQuestion *q)
+ask_columns(RelOptInfo *rel, const SfxSteps *found, SfxAggQuestion *q)
 {
-	Var		   *var = sfx_bucket_column(expr, eqop);
+	ListCell   *lc;
 
-	if (var == NULL || column_of((Node *) var, rel) == NULL || q->bucket)
-		return false;
-	q->bucket = (Expr *) expr;
-	q->bucketed = var;
-	return true;
+	q->columns = list_copy(found->whole);
+	foreach(lc, found->steps)
+	{
+		SfxTimeStep *step = lfirst(lc);
+
+		if (list_member(q->columns, step->column))
+			continue;
+		if (q->stepped == NULL)
+			q->stepped = step->column;
+		if (equal(q->stepped, step->column))
+			q->steps = lappend(q->steps, step);
+		else
+			q->columns = lappend(q->columns, step->column);
+	}
+	foreach(lc, q->columns)
+	{
+		if (column_of(lfirst(lc), rel) == NULL)
+			return false;
+	}
+	return q->stepped == NULL || column_of((Node *) q->stepped, rel) != NULL;
 }
 
 static bool
 ask_groups(RelOptInfo *rel, List *clauses, List *targets, SfxAggQuestion *q)
 {
+	SfxSteps	all = {0};
+	int			functions = 0;
 	ListCell   *lc;
 
 	foreach(lc, clauses)
 	{
 		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Node	   *expr = get_sortgroupclause_expr(clause, targets);
+		Oid			collation = exprCollation(expr);
+		SfxSteps	found;
 
-		if (!OidIsValid(clause->eqop) ||
-			(!(IsA(expr, Var) && column_of(expr, rel)) && !ask_bucket(expr, rel, clause->eqop, q)))
+		if (!OidIsValid(clause->eqop) || !sfx_steps_find(expr, &found) ||
+			(OidIsValid(collation) && !get_collation_isdeterministic(collation)))
 			return false;
+		all.whole = list_union(all.whole, found.whole);
+		all.steps = list_concat(all.steps, found.steps);
 		q->groups = lappend(q->groups, expr);
 		q->operators = lappend_oid(q->operators, clause->eqop);
+		if (IsA(expr, Var))
+			continue;
+		q->again |= functions++ > 0 || !comes_once(&found, clause->eqop);
 	}
-	return true;
+	return ask_columns(rel, &all, q);
 }
 
 /*
  * Collect groups, aggregates, and what is neither: columns, and GROUPING(), which core's Agg
  * computes.
  */
+typedef struct Parts
+{
+	List	   *groups;
+	List	   *parts;
+} Parts;
+
 static bool
-gather_parts(Node *node, SfxAggQuestion *q)
+gather_parts(Node *node, Parts *p)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Aggref) || IsA(node, Var) || IsA(node, PlaceHolderVar) ||
-		IsA(node, GroupingFunc) || list_member(q->groups, node))
+		IsA(node, GroupingFunc) || list_member(p->groups, node))
 	{
-		q->exprs = list_append_unique(q->exprs, node);
+		p->parts = list_append_unique(p->parts, node);
 		return false;
 	}
-	return expression_tree_walker(node, gather_parts, q);
+	return expression_tree_walker(node, gather_parts, p);
+}
+
+List *
+sfx_agg_parts(List *exprs, List *groups)
+{
+	Parts		p = {groups, NIL};
+
+	(void) gather_parts((Node *) exprs, &p);
+	return p.parts;
 }
 
 bool
@@ -121,17 +204,25 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 
 	memset(question, 0, sizeof(*question));
 	if (!ask_groups(rel, clauses, targets, question))
-		return false;
+		return sfx_agg_note(0, "groups are by something else than functions of the table's columns "
+							"that are not volatile");
 	foreach(lc, extra ? SfxGroupClause(root) : SfxDistinctClause(root))
 		question->asked = lappend_oid(question->asked, lfirst_node(SortGroupClause, lc)->eqop);
-	(void) gather_parts((Node *) exprs, question);
+	question->exprs = sfx_agg_parts(exprs, question->groups);
+	/* what steps there are is told by these */
+	foreach(lc, question->groups)
+	{
+		if (!IsA(lfirst(lc), Var))
+			question->exprs = list_append_unique(question->exprs, lfirst(lc));
+	}
 	foreach(lc, question->exprs)
 	{
 		Node	   *part = lfirst(lc);
 
 		if (IsA(part, Aggref) ? !is_plain((Aggref *) part) :
 			!list_member(question->groups, part))
-			return false;
+			return sfx_agg_note(0, "an aggregate has ORDER BY, DISTINCT or several arguments, or "
+								"an output is neither an aggregate nor a group");
 	}
 	/* groups are told apart even if no output shows them */
 	return question->exprs != NIL || question->groups != NIL;
@@ -211,6 +302,23 @@ tells_groups(const Search *s, int column, bool pinned)
 	return pinned || col->enc->rest == NULL;
 }
 
+/* Does an expression that rows are grouped by need the column's very value? */
+static bool
+is_used(const Search *s, const SfxAggQuestion *q, int column)
+{
+	ListCell   *lc;
+
+	foreach(lc, q->columns)
+	{
+		Var		   *var = lfirst(lc);
+
+		if (IsA(var, Var) && s->info->indexkeys[column] == var->varattno &&
+			s->info->canreturn[column])
+			return !list_member(q->groups, var) && same_form(s, column, var->vartype);
+	}
+	return false;
+}
+
 /* Is the column a grouping column, by its class's equality? */
 static bool
 is_grouped(const Search *s, const SfxAggQuestion *q, int column)
@@ -251,23 +359,25 @@ is_number(const Search *s, int column)
 	return column < s->info->nkeycolumns && !col->raw && col->enc->direct == SFX_DIRECT_SIGNED;
 }
 
-/* Is it the bucket's column, and do its values stand in keys as numbers? */
+/* Is it the column with steps, and do its values stand in keys as numbers? */
 static bool
-is_bucketed(const Search *s, const SfxAggQuestion *q, int column)
+is_stepped(const Search *s, const SfxAggQuestion *q, int column)
 {
-	return q->bucket && IsA(q->bucketed, Var) && s->info->indexkeys[column] == q->bucketed->varattno &&
-		s->info->canreturn[column] && is_number(s, column) && s->kd.col[column].typbyval &&
-		s->info->opcintype[column] == q->bucketed->vartype;
+	return q->stepped && IsA(q->stepped, Var) &&
+		s->info->indexkeys[column] == q->stepped->varattno && s->info->canreturn[column] &&
+		is_number(s, column) && s->kd.col[column].typbyval &&
+		s->info->opcintype[column] == q->stepped->vartype;
 }
 
 /*
  * How many leading columns make the query's groups, all of whose columns are among them; -1: none
- * do.
+ * do.  Where groups may come again, the column with steps need not be the last: then each of its
+ * values is a step.  *stepped: it is.
  */
 static int
-leading_columns(const Search *s, const SfxAggQuestion *q)
+leading_columns(const Search *s, const SfxAggQuestion *q, bool *stepped)
 {
-	int			left = list_length(q->groups);
+	int			left = list_length(q->columns) + (q->stepped != NULL);
 
 	for (int c = 0; c < s->info->nkeycolumns; c++)
 	{
@@ -276,9 +386,10 @@ leading_columns(const Search *s, const SfxAggQuestion *q)
 		if (left == 0)
 			return c;
 		/* the columns after it do not ascend within a bucket */
-		if (left == 1 && is_bucketed(s, q, c))
+		*stepped = left == 1 && is_stepped(s, q, c);
+		if (*stepped)
 			return c + 1;
-		grouped = is_grouped(s, q, c);
+		grouped = is_grouped(s, q, c) || is_used(s, q, c) || (q->again && is_stepped(s, q, c));
 		if (!tells_groups(s, c, !grouped) || (!grouped && !is_pinned(s, c)))
 			return -1;
 		left -= grouped && !is_repeated(s, c);
@@ -294,7 +405,7 @@ wants_distinct(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 {
 	SortGroupClause *clause = linitial_node(SortGroupClause, agg->aggdistinct);
 
-	if (w->grouping.bucket || list_length(agg->aggdistinct) != 1 || out->column != w->grouping.columns ||
+	if (w->grouping.steps != NIL || list_length(agg->aggdistinct) != 1 || out->column != w->grouping.columns ||
 		out->column >= s->info->nkeycolumns || !tells_groups(s, out->column, false))
 		return false;
 	if (get_op_opfamily_strategy(clause->eqop, s->info->opfamily[out->column]) !=
@@ -375,6 +486,33 @@ is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
 	return true;
 }
 
+/* Can an expression over columns be evaluated for an entry of the index? */
+static bool
+has_columns(const Search *s, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS))
+	{
+		const Var  *var = column_of(lfirst(lc), s->rel);
+		int			column = var ? find_column(s, var) : -1;
+
+		if (column < 0 || !same_form(s, column, var->vartype))
+			return false;
+	}
+	return true;
+}
+
+/* Can the rows that an aggregate's FILTER lets through be told by the index? */
+static bool
+is_filter(const Search *s, const Aggref *agg)
+{
+	SfxSteps	unused;
+
+	return sfx_steps_find((Node *) agg->aggfilter, &unused) &&
+		has_columns(s, (Node *) agg->aggfilter);
+}
+
 /* How the index computes an aggregate.  False: it cannot. */
 static bool
 find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput *out)
@@ -383,6 +521,9 @@ find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 
 	out->aggref = agg;
 	out->kind = SFX_AGG_COUNT_ROWS;
+	if (agg->aggfilter && !is_filter(s, agg))
+		return false;
+	w->values += agg->aggfilter != NULL;
 	if (agg->aggfnoid == F_COUNT_)
 		return true;
 	if (agg->args == NIL)
@@ -397,7 +538,7 @@ find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 	if (out->column < 0)
 		return false;
 	out->ordered = out->column < s->info->nkeycolumns &&
-		out->column <= w->grouping.columns - (w->grouping.bucket ? 1 : 0);
+		out->column <= w->grouping.columns - (w->grouping.steps != NIL ? 1 : 0);
 	if (agg->aggdistinct != NIL)
 		return wants_distinct(s, agg, w, out);
 	w->values++;
@@ -426,12 +567,20 @@ static bool
 find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 {
 	SfxAggOutput *out;
+	bool		stepped = false;
 	ListCell   *lc;
 
-	w->grouping.columns = leading_columns(s, q);
-	w->grouping.bucket = (const FuncExpr *) q->bucket;
+	w->grouping.columns = leading_columns(s, q, &stepped);
+	if (stepped)
+	{
+		w->grouping.stepped = q->stepped->varattno;
+		w->grouping.steps = q->steps;
+	}
+	w->grouping.again = q->again;
 	if (w->grouping.columns < 0)
-		return false;
+		return sfx_agg_note(s->info->indexoid,
+							"its leading columns are not those of the groups, or have equal "
+							"values that look different");
 	w->asked = q->asked;
 	w->exprs = q->exprs;
 	w->outputs = out = palloc0(list_length(q->exprs) * sizeof(SfxAggOutput));
@@ -442,13 +591,12 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 		if (IsA(expr, Aggref))
 		{
 			if (!find_aggregate(s, (Aggref *) expr, w, out))
-				return false;
+				return sfx_agg_note(s->info->indexoid,
+									psprintf("%s() is not computed from its columns",
+											 get_func_name(((Aggref *) expr)->aggfnoid)));
 		}
-		else if (equal(expr, q->bucket))
-		{
-			out->kind = SFX_AGG_BUCKET;
-			out->column = w->grouping.columns - 1;
-		}
+		else if (!IsA(expr, Var))
+			out->kind = SFX_AGG_FUNCTION;
 		else
 		{
 			out->kind = SFX_AGG_GROUP;
@@ -462,7 +610,7 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 
 bool
 sfx_agg_wanted(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,
-			   const IndexPath *path, SfxAggWanted *wanted)
+			   const IndexPath *path, List *conditions, SfxAggWanted *wanted)
 {
 	Search		s = {0};
 	bool		found;
@@ -474,7 +622,8 @@ sfx_agg_wanted(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *questio
 	s.path = path;
 	s.index = index_open(s.info->indexoid, NoLock);
 	sfx_keydesc_init(&s.kd, s.index);
-	found = find_outputs(&s, question, wanted);
+	wanted->conditions = conditions != NIL;
+	found = has_columns(&s, (Node *) conditions) && find_outputs(&s, question, wanted);
 	index_close(s.index, NoLock);
 	return found;
 }

@@ -903,16 +903,25 @@ sub aggregates_of
 	return @a;
 }
 
-# Groups of neighbouring values of a column: a function that ascends, or does not with a zone.
+# Groups by a function of a column: of time, which may come again, or of its values.
 sub bucket_of
 {
 	my ($c) = @_;
 	my $n = $c->{name};
 	my $stride = pick('15 minutes', '1 day', '7 hours 1 second', '1000 days');
 	my $unit = pick(qw(minute hour day week month year century));
+	my $field = pick(qw(hour day dow isodow doy week isoyear month quarter year decade));
+	my $zone = pick(qw(UTC EST America/Havana Australia/Lord_Howe Pacific/Apia Europe/Dublin));
+	my $local = "$n AT TIME ZONE '$zone'";
 
+	return "$n % 7" if $c->{type} =~ /^int[48]\z/;
+	return "length($n)" if $c->{type} eq 'text';
+	return pick("date_trunc('$unit', $local)", "date_trunc('$unit', $n, '$zone')",
+		"extract($field FROM $local)")
+	  if $c->{type} eq 'timestamptz' && chance(0.5);
 	return $c->{type} =~ /^timestamp/
-	  ? pick("date_bin('$stride', $n, '2001-01-01')", "date_trunc('$unit', $n)", "${n}::date")
+	  ? pick("date_bin('$stride', $n, '2001-01-01')", "date_trunc('$unit', $n)", "${n}::date",
+		"extract($field FROM $n)")
 	  : undef;
 }
 
@@ -931,6 +940,10 @@ sub make_aggregate
 	$names[-1] = $shown[-1] = $bucket if $bucket;
 	@names = shuffle(@names);
 	my @what = shuffle('count(*)', map { aggregates_of($_) } @keys, @{ $ix->{include} });
+	for (@what)
+	{
+		$_ .= ' FILTER (WHERE ' . $self->conditions($case, $ix) . ')' if !/DISTINCT/ && chance(0.2);
+	}
 	my $having = chance(0.1) ? ' HAVING count(*) > ' . rnd(4) : '';
 	my $q = { modes => [ 'only', 'nosort', 'default' ] };
 

@@ -374,6 +374,15 @@ scenario 'buckets', ['buckets without an end', 'buckets of any columns', 'NULLs 
 		"date_trunc('day', k)", "date_bin('3 days', k, '2000-01-01')", "date_trunc('year', k)");
 };
 
+# A day of 23 hours: the next one begins when the 24th would.
+scenario 'clocks that are set within a bucket', ['clocks are never set'], sub {
+	table_of('k timestamptz', 'k',
+		"SELECT timestamptz '2024-03-01 00:00+00' + g * interval '10 minutes'
+		FROM generate_series(1, 9000) g");
+	same_as_core("SELECT md5(string_agg(x::text, ',' ORDER BY x)), count(*)
+		FROM (SELECT date_trunc('day', k, 'Europe/Berlin') AS d, count(*) FROM t GROUP BY 1) x");
+};
+
 scenario 'a bucket of dead rows whose values its function refuses', ['dead rows throw'], sub {
 	my $query = "SELECT count(*), sum(n) FROM
 		(SELECT date_trunc('year', k), count(*) AS n FROM t GROUP BY 1) x";

@@ -1,0 +1,288 @@
+/*-------------------------------------------------------------------------
+ * agg_expr.c - expressions over an index's columns
+ *
+ * They are evaluated as core does, on the slot of the index-only scan below the node: it has the
+ * index's columns in their order, and its node has the expression context.
+ *-------------------------------------------------------------------------
+ */
+#include "surfidx.h"
+#include "agg_expr.h"
+#include "key.h"
+#include "payload.h"
+#include "slot.h"
+
+#include "access/genam.h"
+#include "access/stratnum.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/primnodes.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+struct SfxExprs
+{
+	IndexOnlyScanState *scan;
+	Relation	index;
+	TupleTableSlot *slot;
+	ExprContext *econtext;
+	SfxKeyDesc	kd;
+	PGAlignedBlock arena[SFX_ARENA / BLCKSZ];
+	PGAlignedBlock payload_arena[SFX_ARENA / BLCKSZ];
+};
+
+struct SfxExpr
+{
+	ExprState  *state;
+	int			column;
+};
+
+SfxExprs *
+sfx_exprs_create(IndexOnlyScanState *scan)
+{
+	SfxExprs   *x = palloc(sizeof(SfxExprs));
+
+	x->scan = scan;
+	x->index = scan->ioss_RelationDesc;
+	x->slot = scan->ss.ss_ScanTupleSlot;
+	x->econtext = scan->ss.ps.ps_ExprContext;
+	sfx_keydesc_init(&x->kd, x->index);
+	ExecStoreAllNullTuple(x->slot);
+	return x;
+}
+
+/* The index's column that returns the table's column; as the planner chose it (agg_want.c). */
+static int
+find_column(const SfxExprs *x, AttrNumber attno)
+{
+	const Form_pg_index form = x->index->rd_index;
+
+	for (int c = 0; c < form->indnatts; c++)
+		if (form->indkey.values[c] == attno && index_can_return(x->index, c + 1))
+			return c;
+	elog(ERROR, "index \"%s\" does not have column %d", RelationGetRelationName(x->index), attno);
+}
+
+/* What the mutator knows. */
+typedef struct Mutation
+{
+	const SfxExprs *x;
+	int			column;
+} Mutation;
+
+/* Have columns of the table replaced by those of the scan's tuple. */
+static Node *
+to_index_columns(Node *node, void *arg)
+{
+	Mutation   *m = arg;
+	Var		   *var = (Var *) node;
+	int			column;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && var->varno == INDEX_VAR)
+		return node;
+	if (!IsA(node, Var))
+		return expression_tree_mutator(node, to_index_columns, arg);
+	column = find_column(m->x, var->varattno);
+	if (m->column < 0)
+		m->column = column;
+	return (Node *) makeVar(INDEX_VAR, column + 1, var->vartype, var->vartypmod, var->varcollid, 0);
+}
+
+SfxExpr *
+sfx_expr_prepare(SfxExprs *x, Expr *expr)
+{
+	SfxExpr    *e = palloc(sizeof(SfxExpr));
+	Mutation	m = {x, -1};
+
+	expr = (Expr *) to_index_columns((Node *) expr, &m);
+	e->state = ExecInitExpr(expr, &x->scan->ss.ps);
+	e->column = m.column;
+	return e;
+}
+
+int
+sfx_expr_column(const SfxExpr *expr)
+{
+	return expr->column;
+}
+
+void
+sfx_exprs_set(SfxExprs *x, int column, Datum value, bool isnull)
+{
+	x->slot->tts_values[column] = value;
+	x->slot->tts_isnull[column] = isnull;
+}
+
+Datum
+sfx_expr_value(SfxExprs *x, const SfxExpr *expr, bool *isnull)
+{
+	x->econtext->ecxt_scantuple = SfxSlotFilled(x->slot);
+	return ExecEvalExpr(expr->state, x->econtext, isnull);
+}
+
+/* ---- conditions ---- */
+
+/* clauses of a condition that are told apart */
+#define CLAUSES_MOST	32
+
+struct SfxCondition
+{
+	int			n;
+	ExprState  *clause[CLAUSES_MOST];
+	int			upto;			/* key columns that are used are before this one */
+	bool		payload;		/* INCLUDE columns are used, too */
+
+	/*
+	 * All clauses compare columns with something that is the same for all rows: the last of these
+	 * columns.  Else -1.
+	 */
+	int			compared;
+};
+
+/* The column that a clause compares, so that it is true from some value on, or up to it; or -1. */
+static int
+compared_column(const SfxExprs *x, const OpExpr *op)
+{
+	const Var  *var;
+	int			column;
+	int			strategy;
+
+	if (!IsA(op, OpExpr) || list_length(op->args) != 2 || !IsA(linitial(op->args), Var) ||
+		contain_var_clause(lsecond(op->args)))
+		return -1;
+	var = linitial(op->args);
+	column = var->varattno - 1;
+	if (column >= x->kd.nkeys || op->inputcollid != x->kd.col[column].collation ||
+		(column > 0 && x->kd.comparator))
+		return -1;
+	strategy = get_op_opfamily_strategy(op->opno, x->index->rd_opfamily[column]);
+	return strategy != 0 && strategy != BTEqualStrategyNumber ? column : -1;
+}
+
+static void
+note_column(const SfxExprs *x, SfxCondition *c, const Var *var)
+{
+	if (var->varattno > x->kd.nkeys)
+		c->payload = true;
+	else
+		c->upto = Max(c->upto, var->varattno);
+}
+
+SfxCondition *
+sfx_condition_prepare(SfxExprs *x, List *clauses)
+{
+	SfxCondition *c = palloc0(sizeof(SfxCondition));
+	ListCell   *lc;
+
+	if (list_length(clauses) > CLAUSES_MOST)
+		clauses = list_make1(make_ands_explicit(clauses));
+	foreach(lc, clauses)
+	{
+		Mutation	m = {x, -1};
+		Node	   *clause = to_index_columns(lfirst(lc), &m);
+		int			column = compared_column(x, (OpExpr *) clause);
+		ListCell   *lc2;
+
+		foreach(lc2, pull_var_clause(clause, 0))
+			note_column(x, c, lfirst(lc2));
+		if (c->compared >= 0)
+			c->compared = column < 0 ? -1 : Max(c->compared, column);
+		c->clause[c->n++] = ExecInitExpr((Expr *) clause, &x->scan->ss.ps);
+	}
+	return c;
+}
+
+/* Decode the columns of an entry that the condition uses. */
+static void
+decode_row(SfxExprs *x, const SfxCondition *c, const SfxEntry *e)
+{
+	TupleTableSlot *slot = x->slot;
+
+	/* only a whole key has the rests */
+	if (c->upto > 0)
+		sfx_key_decode(&x->kd, x->index, e->key, e->keylen, x->kd.nrests > 0 ? x->kd.nkeys : c->upto,
+					   slot->tts_values, slot->tts_isnull, x->arena->data);
+	if (c->payload)
+		sfx_payload_decode(&x->kd, x->index, e->payload, e->paylen, slot->tts_values,
+						   slot->tts_isnull, x->payload_arena->data);
+}
+
+/*
+ * Which clauses are true for an entry: of a condition of comparisons all are evaluated, else those
+ * up to the first that is not true, as core does.  *null: the compared column is NULL.
+ */
+static uint32
+evaluate(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i, bool *null)
+{
+	SfxEntry	e;
+	uint32		bits = 0;
+
+	sfx_block_entry(block, i, &e);
+	ResetExprContext(x->econtext);
+	x->econtext->ecxt_scantuple = SfxSlotFilled(x->slot);
+	decode_row(x, c, &e);
+	for (int k = 0; k < c->n; k++)
+	{
+		bool		isnull;
+		Datum		value = ExecEvalExprSwitchContext(c->clause[k], x->econtext, &isnull);
+
+		if (!isnull && DatumGetBool(value))
+			bits |= (uint32) 1 << k;
+		else if (c->compared < 0)
+			break;
+	}
+	*null = c->compared >= 0 && x->slot->tts_isnull[c->compared];
+	return bits;
+}
+
+/* Have two entries the same key columns before this one? */
+static bool
+begin_alike(const SfxExprs *x, const SfxBlock *block, int i, int k, int columns)
+{
+	SfxEntry	a;
+	SfxEntry	b;
+	const uint8 *p;
+
+	sfx_block_entry(block, i, &a);
+	sfx_block_entry(block, k, &b);
+	p = a.key;
+	for (int c = 0; c < columns; c++)
+		p += sfx_column_length(&x->kd.col[c], x->index, p, (int) (a.key + a.keylen - p));
+	return b.keylen >= (uint32) (p - a.key) && memcmp(a.key, b.key, p - a.key) == 0;
+}
+
+/* Does entry i have the key of the entry before it, and does the condition use nothing else? */
+static bool
+repeats(const SfxCondition *c, const SfxBlock *block, int i)
+{
+	return !c->payload && sfx_block_keyno(block, i) == sfx_block_keyno(block, i - 1);
+}
+
+int
+sfx_condition_run(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int from, int to,
+				  bool *pass)
+{
+	uint32		all = c->n == 32 ? PG_UINT32_MAX : ((uint32) 1 << c->n) - 1;
+	bool		null;
+	bool		other;
+	uint32		bits = evaluate(x, c, block, from, &null);
+	int			end = to;
+
+	*pass = bits == all;
+	/* NULLs are at one end, so if none of the ends is NULL, each clause changes once at most */
+	while (c->compared >= 0 && !null && end - from > 1)
+	{
+		if (begin_alike(x, block, from, end - 1, c->compared) &&
+			evaluate(x, c, block, end - 1, &other) == bits && !other)
+			return end;
+		end = from + (end - from) / 2;
+	}
+	end = from + 1;
+	while (end < to && (repeats(c, block, end) ||
+						(c->compared < 0 && (evaluate(x, c, block, end, &null) == all) == *pass)))
+		end++;
+	return end;
+}

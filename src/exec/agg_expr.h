@@ -1,0 +1,56 @@
+/*-------------------------------------------------------------------------
+ * agg_expr.h - expressions over an index's columns
+ *-------------------------------------------------------------------------
+ */
+#ifndef SURFIDX_AGG_EXPR_H
+#define SURFIDX_AGG_EXPR_H
+
+#include "surfidx.h"
+#include "column.h"
+#include "leaf.h"
+
+#include "nodes/execnodes.h"
+
+/* One row of an index's columns, for which expressions are evaluated. */
+typedef struct SfxExprs SfxExprs;
+
+/* An expression, ready to be evaluated. */
+typedef struct SfxExpr SfxExpr;
+
+/*
+ * Prepare to evaluate expressions for rows of an index-only scan of ours, which has opened its
+ * index.  Memory: the current context, as long as the scan's node.
+ */
+extern SfxExprs *sfx_exprs_create(IndexOnlyScanState *scan);
+
+/*
+ * Prepare an expression whose Vars are columns of the table that the index returns.  ERROR: the
+ * user may not call its functions.
+ */
+extern SfxExpr *sfx_expr_prepare(SfxExprs *x, Expr *expr);
+
+/* The first of the index's columns that an expression uses, from 0. */
+extern int	sfx_expr_column(const SfxExpr *expr);
+
+/* Set a column of the row. */
+extern void sfx_exprs_set(SfxExprs *x, int column, Datum value, bool isnull);
+
+/*
+ * Prepare a condition: clauses that all have to be true, over columns of the table (as for
+ * sfx_expr_prepare), or over those of the scan's tuple.
+ */
+typedef struct SfxCondition SfxCondition;
+extern SfxCondition *sfx_condition_prepare(SfxExprs *x, List *clauses);
+
+/*
+ * Entries [from, result) of a decoded block, up to `to` at most, all pass the condition, or all
+ * fail.  It is not evaluated for each: not for equal keys, and where it compares a column that
+ * ascends from `from` to `to` only at ends.
+ */
+extern int	sfx_condition_run(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int from,
+							  int to, bool *pass);
+
+/* The expression's value for the row; by-reference values are in the current context. */
+extern Datum sfx_expr_value(SfxExprs *x, const SfxExpr *expr, bool *isnull);
+
+#endif							/* SURFIDX_AGG_EXPR_H */
