@@ -9,7 +9,6 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/plancache.h"
-#include "utils/resowner.h"
 
 PG_FUNCTION_INFO_V1(surfidx_why_not);
 
@@ -28,8 +27,9 @@ plan(const char *query)
 				 errmsg("the query cannot be planned: %s", SPI_result_code_string(SPI_result)),
 				 errhint("Pass one query, with constants in place of its parameters.")));
 	cached = SPI_plan_get_cached_plan(prepared);
+	/* a plan that is not saved has no owner */
 	if (cached)
-		ReleaseCachedPlan(cached, CurrentResourceOwner);
+		ReleaseCachedPlan(cached, NULL);
 	SPI_finish();
 }
 
