@@ -216,14 +216,16 @@ comparison_of(Histogram *h, Relation index, const OpExpr *clause)
 static bool
 narrow(Histogram *h, Relation index, const RelOptInfo *rel, AttrNumber attno, const OpExpr *clause, int *first, int *last)
 {
-	const Var  *var = linitial(clause->args);
+	const Var  *var;
 	const Const *value;
 	Comparison *c;
 	int			lo = 0,
 				hi = h->n;
 
-	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2 || !IsA(var, Var) ||
-		var->varno != rel->relid || var->varattno != attno || var->varlevelsup != 0)
+	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2)
+		return false;
+	var = linitial(clause->args);
+	if (!IsA(var, Var) || var->varno != rel->relid || var->varattno != attno || var->varlevelsup != 0)
 		return false;
 	value = lsecond(clause->args);
 	if (!IsA(value, Const) || value->constisnull || clause->inputcollid != index->rd_indcollation[0])
