@@ -103,7 +103,7 @@ SfxExtendRelation(Relation rel)
  * not tell its provider: the answer is no.
  */
 static inline bool
-SfxLibcLocale(Oid collation, locale_t * lt)
+SfxLibcLocale(Oid collation, locale_t *lt)
 {
 #if PG_VERSION_NUM < 190000
 	pg_locale_t locale = pg_newlocale_from_collation(collation);

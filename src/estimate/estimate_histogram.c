@@ -108,7 +108,7 @@ type_of(Relation index)
  * load another histogram in the midst of a search.
  */
 static bool
-is_simple(const TypeCacheEntry * type)
+is_simple(const TypeCacheEntry *type)
 {
 	return OidIsValid(type->lt_opr) && type->lt_opr < FirstGenbkiObjectId && !OidIsValid(type->typelem) &&
 		(type->typtype == TYPTYPE_BASE || type->typtype == TYPTYPE_ENUM);
@@ -116,7 +116,7 @@ is_simple(const TypeCacheEntry * type)
 
 /* Copy the bounds of ANALYZE's histogram, if it describes all values but NULLs. */
 static void
-load_bounds(Histogram *h, HeapTuple row, const TypeCacheEntry * type)
+load_bounds(Histogram *h, HeapTuple row, const TypeCacheEntry *type)
 {
 	AttStatsSlot slot;
 	MemoryContext old;
@@ -147,7 +147,7 @@ load_bounds(Histogram *h, HeapTuple row, const TypeCacheEntry * type)
 static void
 load(Histogram *h, Relation index, HeapTuple row, const SfxMeta *meta)
 {
-	const		TypeCacheEntry *type = type_of(index);
+	const TypeCacheEntry *type = type_of(index);
 
 	if (h->cxt == NULL)
 		h->cxt = AllocSetContextCreate(TopMemoryContext, "surfidx histogram", ALLOCSET_SMALL_SIZES);

@@ -196,7 +196,7 @@ exec_rows(PlanState *ps)
 
 /*
  * The next row as core's node finds it, before its conditions and its output: with them it would go
- * on, row by row, to the first one that passes, and leave the block's other rows behind.
+ * on, row by row, to the first one that passes, and leave out the block's other rows.
  */
 static pg_noinline TupleTableSlot *
 core_row(PlanState *ps)

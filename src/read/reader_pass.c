@@ -4,7 +4,7 @@
  * Pages above the leaves tell how many entries each leaf has, so a reader that has to pass over n
  * rows need not read these.  It goes over as many whole leaves of the main tree as fit, counts what
  * the other stages have up to there, and does so again with what is left.  The last leaf, or a few,
- * are left to the caller, who reads them in order.
+ * are left to the caller, which reads them in order.
  *
  * An entry counts as a visible row where the map vouches for the whole table *after* it was counted
  * (Y8), with the gate held in between (Y2); so the map is looked at last.  (A look before that

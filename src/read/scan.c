@@ -126,7 +126,7 @@ sfx_scan_leave_range(IndexScanDesc scan, SfxScan *so)
 }
 
 void
-sfx_scout_rest(SfxScout * s)
+sfx_scout_rest(SfxScout *s)
 {
 	SfxScan    *scout = (SfxScan *) s->scan->opaque;
 

@@ -112,7 +112,7 @@ begin_scout(IndexScanDesc scan, SfxScan *so)
 
 /* The scout goes on from the entry that its scan has just returned. */
 static void
-lead(SfxScout * s, IndexScanDesc scan, SfxScan *so, ScanDirection dir)
+lead(SfxScout *s, IndexScanDesc scan, SfxScan *so, ScanDirection dir)
 {
 	SfxScan    *scout = (SfxScan *) s->scan->opaque;
 	SfxEntry	e;
@@ -150,7 +150,7 @@ lead(SfxScout * s, IndexScanDesc scan, SfxScan *so, ScanDirection dir)
 
 /* The scout's next row.  False: there is none, or its patience is at an end. */
 static bool
-next_row(SfxScout * s, uint64 *tid)
+next_row(SfxScout *s, uint64 *tid)
 {
 	SfxScan    *scout = (SfxScan *) s->scan->opaque;
 	const SfxBlock *block;
@@ -175,7 +175,7 @@ next_row(SfxScout * s, uint64 *tid)
 
 /* Let the scout go on and ask for pages, as far as there is room. */
 static void
-scout_ahead(SfxScout * s, IndexScanDesc scan, SfxScan *so)
+scout_ahead(SfxScout *s, IndexScanDesc scan, SfxScan *so)
 {
 	uint64		before = so->ahead.pages.asked;
 	uint64		most = s->row + PATIENCE;
@@ -200,7 +200,7 @@ scout_ahead(SfxScout * s, IndexScanDesc scan, SfxScan *so)
 
 /* The row at which the scan looks again. */
 static void
-look_again(SfxScout * s, SfxScan *so)
+look_again(SfxScout *s, SfxScan *so)
 {
 	so->ahead.looks_soon = so->ahead.pages.rest_until <= so->ahead.nth;
 	if (!so->ahead.looks_soon)

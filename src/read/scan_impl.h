@@ -217,7 +217,7 @@ extern MemoryContext sfx_scan_long_context(SfxScan *so);
  * The scout lets go of its step, with the gate that it may hold for a leaf of cut keys, so that
  * VACUUM does not wait for it (V3).  It is led to its scan's place before it is used again.
  */
-extern void sfx_scout_rest(SfxScout * s);
+extern void sfx_scout_rest(SfxScout *s);
 
 /*
  * scan_ahead.c: the entry just returned is number so->ahead.look_at, or a later one, and has this
