@@ -114,7 +114,8 @@ my @damages = (
 			[ d => "$what of decimals", sub { decimals($_[0], $at, $byte) }, qr/leaf: / ] }
 		[ places => 2, 3 ], [ signs => 2, 0x82 ], [ 'high bytes' => 3, 0x7f ]),
 	[ r => 'a leaf of a run with cut keys',
-		sub { my $at = body((leaves($_[0], 0))[0], 1); put($_[0], $at, 'C', get($_[0], $at, 'C') | 0x20) },
+		sub { my $at = body((leaves($_[0], 0))[0], 1);
+			put($_[0], $at, 'C', get($_[0], $at, 'C') | 0x20) },
 		qr/cut keys outside|leaf: / ],
 	# filters
 	[ v => 'owner of a filter', sub { add($_[0], tail((filters($_[0]))[1], -12), 'L', 1) }, qr/not a filter of run/ ],
