@@ -300,7 +300,7 @@ stage_tap()
 		(cd "$WORK" && unset PGDATA PGHOST PGPORT PGUSER PGDATABASE && as_user env \
 			PERL5LIB="$PGXS_DIR/src/test/perl:$WORK/t" PG_REGRESS="$PGXS_DIR/src/test/regress/pg_regress" \
 			TESTDIR="$WORK" TESTDATADIR="$WORK/tmp_check" TESTLOGDIR="$WORK/tmp_check/log" \
-			timeout 900 prove -v --merge "t/$name.pl") >"$log" 2>&1
+			timeout 1800 prove -v --merge "t/$name.pl") >"$log" 2>&1
 		status=$?
 		took "t/$name.pl" $t0
 		count_tap "t/$name.pl" "$log" $status
@@ -327,7 +327,7 @@ stage_stops()
 		name=$(basename "$file" .pl)
 		chosen "$name" || continue
 		t0=$SECONDS
-		(cd "$WORK" && as_user env PG_CONFIG="$TEST_PG_CONFIG" TMPDIR="$WORK" timeout -k 10 900 perl "t/stops/$name.pl") \
+		(cd "$WORK" && as_user env PG_CONFIG="$TEST_PG_CONFIG" TMPDIR="$WORK" timeout -k 10 1800 perl "t/stops/$name.pl") \
 			>"$WORK/stops_$name.tap" 2>&1
 		status=$?
 		took "t/stops/$name.pl" $t0
