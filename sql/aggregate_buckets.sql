@@ -79,7 +79,7 @@ INSERT INTO declined (why, query) VALUES ('a column''s unit', 'SELECT date_trunc
 	('a stride of nothing', 'SELECT date_bin(''0'', at, ''2001-01-01''), count(*) FROM t GROUP BY 1'), ('a stride of either sign', 'SELECT date_bin(''1 day -1 hour'', at, ''2001-01-01''), count(*) FROM t GROUP BY 1'),
 	('no origin', 'SELECT date_bin(''1 day'', at, NULL), count(*) FROM t GROUP BY 1'), ('the origin', 'SELECT date_bin(''1 day'', ''2001-01-01'', at), count(*) FROM t GROUP BY 1'), ('an expression', 'SELECT date_trunc(''day'', at + interval ''1 hour''), count(*) FROM t GROUP BY 1'),
 	('a column after it', 'SELECT date_trunc(''day'', at), v, count(*) FROM t WHERE b = 3 GROUP BY 1, 2'), ('count(DISTINCT)', 'SELECT date_trunc(''day'', at), count(DISTINCT v) FROM t WHERE b = 3 GROUP BY 1'),
-	('not leading', 'SELECT date_trunc(''day'', at), count(*) FROM t WHERE b > 3 AND v > 3 GROUP BY 1'), ('grouping sets', 'SELECT date_trunc(''day'', at), count(*) FROM t GROUP BY ROLLUP (1)');
+	('grouping sets', 'SELECT date_trunc(''day'', at), count(*) FROM t GROUP BY ROLLUP (1)');
 SELECT * FROM declined();
 -- prepared, and its unit a parameter: known or not
 PREPARE q(text) AS SELECT date_trunc($1, at) AS d, count(*) FROM t WHERE at < '2024-01-01' GROUP BY 1 ORDER BY 1;

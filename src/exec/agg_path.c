@@ -68,8 +68,8 @@ aggregate_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 
 	if (prev_upper_paths)
 		prev_upper_paths(root, stage, input, output, extra);
-	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT) || !sfx_agg_may_offer() ||
-		!fits_query(root, stage, input))
+	if ((stage != UPPERREL_GROUP_AGG && stage != UPPERREL_DISTINCT) ||
+		!fits_query(root, stage, input) || !sfx_agg_may_offer())
 		return;
 	target = stage == UPPERREL_DISTINCT ? root->upper_targets[stage] : output->reltarget;
 	if (stage == UPPERREL_DISTINCT)
