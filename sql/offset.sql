@@ -166,6 +166,7 @@ SELECT k FROM t_surf WHERE k > 100 ORDER BY k, id LIMIT 1 OFFSET 500 FOR UPDATE;
 SELECT k FROM t_tree WHERE k > 100 ORDER BY k, id LIMIT 1 OFFSET 500 FOR UPDATE;
 CREATE SEQUENCE passed;
 SELECT nextval('passed'), k FROM t_surf WHERE k > 100 ORDER BY k, id LIMIT 1 OFFSET 50;
+SELECT (SELECT nextval('passed') WHERE t.k IS NOT NULL), k FROM t_surf t WHERE k > 100 ORDER BY k, id LIMIT 1 OFFSET 500;
 SET surfidx.offset_by_rank = off;
 SELECT scan FROM scanned('SELECT k FROM t_surf ORDER BY k, id LIMIT 1 OFFSET 50');
 RESET surfidx.offset_by_rank;
@@ -210,4 +211,33 @@ VACUUM c;
 SELECT o, (SELECT k FROM c ORDER BY k LIMIT 1 OFFSET o) = (SELECT (array_agg(k ORDER BY k))[o + 1] FROM c) AS up,
 	(SELECT k FROM c ORDER BY k DESC LIMIT 1 OFFSET o) = (SELECT (array_agg(k ORDER BY k DESC))[o + 1] FROM c) AS down
 	FROM unnest('{3,16,777,5000,8099}'::int[]) o;
+
+-- equal keys over the border of leaves, all-visible, in both directions
+CREATE TABLE d_surf WITH (autovacuum_enabled = off) AS
+	SELECT (i * 7919::bigint % 20000 / 3)::int AS k FROM generate_series(0, 19999) i;
+CREATE TABLE d_tree AS TABLE d_surf;
+CREATE INDEX d_k ON d_surf USING surfidx (k);
+CREATE INDEX d_kd ON d_surf USING surfidx ((k + 0) DESC);
+CREATE INDEX ON d_tree (k);
+VACUUM ANALYZE d_surf, d_tree;
+SET enable_sort = off;
+SELECT leaves > 4 FROM surfidx_meta('d_k');
+CREATE FUNCTION wrong_places(query text, down bool) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	wrong bigint := 0;
+	k int;
+BEGIN
+	FOR o IN 4000..10000 LOOP
+		EXECUTE query INTO k USING o;
+		wrong := wrong + (k IS DISTINCT FROM CASE WHEN down THEN 19999 - o ELSE o END / 3)::int;
+	END LOOP;
+	RETURN wrong;
+END $$;
+SELECT wrong_places('SELECT k FROM d_surf ORDER BY k LIMIT 1 OFFSET $1', false) AS up,
+	wrong_places('SELECT k FROM d_surf ORDER BY k DESC LIMIT 1 OFFSET $1', true) AS down,
+	wrong_places('SELECT k + 0 FROM d_surf ORDER BY k + 0 DESC LIMIT 1 OFFSET $1', true) AS desc_up,
+	wrong_places('SELECT k + 0 FROM d_surf ORDER BY k + 0 LIMIT 1 OFFSET $1', false) AS desc_down;
+SELECT count(*) FROM generate_series(4000::bigint, 10000) n
+	WHERE surfidx_nth('d_k', -n)::text <> surfidx_nth('d_k', 20000 - n)::text;
+DROP TABLE d_surf, d_tree;
 DROP TABLE t_surf, t_tree, asked, w, c;

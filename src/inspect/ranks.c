@@ -25,8 +25,10 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -47,6 +49,7 @@ typedef struct Walk
 	SfxOpened	o;
 	IndexScanDesc scan;
 	TupleTableSlot *slot;
+	MemoryContext row;			/* what is made of one row */
 } Walk;
 
 static void
@@ -56,11 +59,13 @@ begin_walk(Walk *w, Oid relid)
 	w->scan = SfxBeginScan(w->o.heap, w->o.index, GetActiveSnapshot());
 	w->scan->xs_want_itup = true;
 	w->slot = table_slot_create(w->o.heap, NULL);
+	w->row = AllocSetContextCreate(CurrentMemoryContext, "surfidx row", ALLOCSET_DEFAULT_SIZES);
 }
 
 static void
 end_walk(Walk *w)
 {
+	MemoryContextDelete(w->row);
 	ExecDropSingleTupleTableSlot(w->slot);
 	index_endscan(w->scan);
 	sfx_close_after_look(&w->o);
@@ -262,6 +267,20 @@ make_moved(int64 n)
 					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
+static void
+put_row(Walk *w, ReturnSetInfo *rsinfo)
+{
+	MemoryContext old = MemoryContextSwitchTo(w->row);
+	Datum		values[KEY_COLUMNS];
+	bool		nulls[KEY_COLUMNS] = {0};
+
+	values[0] = key_of(w);
+	values[1] = tid_of(w);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(w->row);
+}
+
 /*
  * surfidx_sample(index, n): n rows, drawn from all visible ones with equal chances; all rows, if
  * there are no more.  No row comes twice, unless entries are inserted or removed meanwhile.
@@ -283,15 +302,10 @@ surfidx_sample(PG_FUNCTION_ARGS)
 	moved = make_moved(left);
 	for (uint64 i = 0; i < all && left > 0; i++)
 	{
-		Datum		values[KEY_COLUMNS];
-		bool		nulls[KEY_COLUMNS] = {0};
-
 		CHECK_FOR_INTERRUPTS();
 		if (!go_to(&w, ForwardScanDirection, draw(moved, i, all), false))
 			continue;
-		values[0] = key_of(&w);
-		values[1] = tid_of(&w);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		put_row(&w, rsinfo);
 		left--;
 	}
 	hash_destroy(moved);
@@ -307,6 +321,22 @@ put_tile(ReturnSetInfo *rsinfo, int tile, Datum low, Datum high, uint64 entries)
 	bool		nulls[TILE_COLUMNS] = {false, low == (Datum) 0, high == (Datum) 0, false};
 
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* The tile that ends where the scan stands; returns the next one's low bound, and frees this one's. */
+static Datum
+put_tile_to(Walk *w, ReturnSetInfo *rsinfo, int tile, Datum low, uint64 entries)
+{
+	MemoryContext old = MemoryContextSwitchTo(w->row);
+	Datum		high = key_of(w);
+
+	put_tile(rsinfo, tile, low, high, entries);
+	MemoryContextSwitchTo(old);
+	if (low != (Datum) 0)
+		pfree(DatumGetPointer(low));
+	high = datumCopy(high, false, -1);
+	MemoryContextReset(w->row);
+	return high;
 }
 
 /* The first position of the key of the entry where the scan stands. */
@@ -363,8 +393,7 @@ surfidx_ntiles(PG_FUNCTION_ARGS)
 		if (sfx_order_cmp_pos(w.o.order, &part->lo, &part->hi) >= 0 ||
 			(entries = sfx_count_exact(&w.o, part)) == 0)
 			continue;
-		put_tile(rsinfo, tile++, low, key_of(&w), entries);
-		low = key_of(&w);
+		low = put_tile_to(&w, rsinfo, tile++, low, entries);
 		memcpy(part->lobuf, part->hi.key, part->hi.len);
 		part->lo = (SfxPos) {part->lobuf, part->hi.len, part->hi.tid};
 	}

@@ -9,7 +9,8 @@
  * back to rows before the window), rescans.
  *
  * Rows of the scan must be what the index says they are, and nobody may miss them: no filter, no
- * row locks (another node stands in between then), no volatile function in what the scan computes.
+ * row locks (another node stands in between then), no volatile function in what the scan computes,
+ * nor a subquery, which may call one.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -124,6 +125,7 @@ static void
 pass_offset(LimitState * node)
 {
 	EState	   *estate = node->ps.state;
+	Relation	table = ((ScanState *) outerPlanState(node))->ss_currentRelation;
 
 	if (node->lstate == LIMIT_INITIAL)
 	{
@@ -132,7 +134,7 @@ pass_offset(LimitState * node)
 		estate->es_direction = ForwardScanDirection;
 	}
 	Assert(node->lstate == LIMIT_RESCAN && node->position == 0);
-	if (node->offset < SFX_OFFSET_WORTH || (!node->noCount && node->count <= 0) ||
+	if (node->offset < sfx_offset_worth(RelationGetNumberOfBlocks(table)) || (!node->noCount && node->count <= 0) ||
 		!IsMVCCSnapshot(estate->es_snapshot))
 		return;
 	node->position = pass_rows(outerPlanState(node), node->offset);
@@ -169,7 +171,7 @@ may_pass(const PlanState *ps)
 		orderbys = ((const IndexOnlyScanState *) ps)->ioss_NumOrderByKeys;
 	}
 	return index && orderbys == 0 && sfx_is_ours(index->rd_indam) && ps->qual == NULL &&
-		!ps->plan->parallel_aware &&
+		!ps->plan->parallel_aware && ps->subPlan == NIL &&
 		!contain_volatile_functions((Node *) ps->plan->targetlist);
 }
 

@@ -11,8 +11,10 @@
 #include "cost.h"
 #include "offset_path.h"
 #include "settings.h"
+#include "visible.h"
 
 #include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -22,6 +24,13 @@
 /* To pass over a row whose entry is read, in cpu_tuple_cost; and over all by ranks, in pages. */
 #define PASS_COST		0.05
 #define RANK_PAGES		4
+
+/* Fewer rows are left to core, of a table without pages. */
+#if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
+#define OFFSET_WORTH	2	/* to have it tested */
+#else
+#define OFFSET_WORTH	64
+#endif
 
 static bool offset_by_rank = true;
 static create_upper_paths_hook_type prev_upper_paths = NULL;
@@ -38,6 +47,12 @@ sfx_offset_define_gucs(void)
 	DefineCustomBoolVariable("surfidx.offset_by_rank",
 							 "Lets scans of surfidx indexes pass over the rows of OFFSET.",
 							 NULL, &offset_by_rank, true, PGC_USERSET, 0, NULL, NULL, NULL);
+}
+
+int64
+sfx_offset_worth(BlockNumber blocks)
+{
+	return OFFSET_WORTH + blocks / sfx_visibility_blocks();
 }
 
 /* The index path that core would put the Limit node right above; or NULL. */
@@ -59,6 +74,7 @@ may_pass(PlannerInfo *root, const Path *path, const IndexPath *index)
 		index->indexorderbys == NIL && index->path.param_info == NULL &&
 		!index->path.parallel_aware && !index->indexinfo->hypothetical &&
 		sfx_agg_fits_table(root, rel) && sfx_agg_answers_all(rel, index) &&
+		!contain_subplans((Node *) path->pathtarget->exprs) &&
 		!contain_volatile_functions((Node *) path->pathtarget->exprs);
 }
 
@@ -68,7 +84,9 @@ cost_to_pass(const IndexPath *index, double rows)
 	const RelOptInfo *rel = index->path.parent;
 	double		share = Min(rows / Max(rel->tuples, 1), 1);
 
-	if (rel->allvisfrac >= 1)
+	/* ranks from the end are worth it for more rows than there are leaves (reader_pass.c) */
+	if (rel->allvisfrac >= 1 &&
+		(index->indexscandir != BackwardScanDirection || rows >= index->indexinfo->pages))
 		return RANK_PAGES * random_page_cost;
 	return sfx_agg_heap_cost(rel, rows) + rows * PASS_COST * cpu_tuple_cost +
 		share * index->indexinfo->pages * seq_page_cost;
@@ -84,7 +102,7 @@ offer_path(PlannerInfo *root, RelOptInfo *output, Path *path, const FinalPathExt
 	Cost		startup;
 
 	offset = Min(offset, path->rows);
-	if (index == NULL || offset < SFX_OFFSET_WORTH || !may_pass(root, path, index))
+	if (index == NULL || offset < sfx_offset_worth(index->path.parent->pages) || !may_pass(root, path, index))
 		return;
 	startup = path->startup_cost + cost_to_pass(index, offset);
 	limit = create_limit_path(root, output, path, parse->limitOffset, parse->limitCount,

@@ -7,15 +7,16 @@
 
 #include "surfidx.h"
 
+#include "storage/block.h"
+
 /* Is it wanted that the index passes over them (surfidx.offset_by_rank)? */
 extern bool sfx_offset_wanted(void);
 
-/* Fewer rows are left to core. */
-#if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
-#define SFX_OFFSET_WORTH	2	/* to have it tested */
-#else
-#define SFX_OFFSET_WORTH	64
-#endif
+/*
+ * Fewer rows are left to core: of a table with so many blocks, of which each page of the map has to
+ * be pinned.
+ */
+extern int64 sfx_offset_worth(BlockNumber blocks);
 
 /* Define the setting; and, at preload, install the hook. */
 extern void sfx_offset_define_gucs(void);

@@ -171,7 +171,12 @@ pass(Passing *p, SfxVisibility *v, bool from_end, uint64 *n)
 {
 	const SfxReader *r = p->r;
 
-	if (p->state.moving || SfxMetaMain(&p->meta)->level == 0 || (v && !sfx_visibility_of_all(v)))
+	if (p->state.moving || SfxMetaMain(&p->meta)->level == 0)
+		return false;
+	/* from the end, the counts of all leaves are read */
+	if (from_end && *n < SfxMetaMain(&p->meta)->leaves)
+		return false;
+	if (v && !sfx_visibility_of_all(v))
 		return false;
 	SFX_STOP("ranks begun");
 	if (!count_others(p, &r->range.lo.pos, &r->range.hi.pos, &p->others) ||
@@ -200,7 +205,8 @@ sfx_reader_pass(SfxReader *r, SfxVisibility *v, bool from_end, uint64 *n, uint64
 		if (p->end)
 			r->range.anchor = ANCHOR_END;
 		else
-			sfx_reader_reposition(r, &p->at.pos, !from_end);
+			/* an entry may stand at the place itself; what is left is read forward in any case */
+			sfx_reader_reposition(r, &p->at.pos, !from_end || *n > p->passed);
 	}
 	pfree(p);
 	return possible;

@@ -12,9 +12,6 @@
 /* TIDs handed to a bitmap at once. */
 #define BITMAP_BATCH	256
 
-/* To test an entry's TID takes about as long as to look at so much of the map. */
-#define MAP_BYTES_AN_ENTRY	32
-
 int
 sfx_scan_tids(IndexScanDesc scan, const uint64 **tid)
 {

@@ -27,6 +27,9 @@
 #include "access/relscan.h"
 #include "pgstat.h"
 
+/* To test an entry's TID takes about as long as to look at so much of the map. */
+#define MAP_BYTES_AN_ENTRY	32
+
 typedef struct SfxMark
 {
 	bool		set;

@@ -87,11 +87,14 @@ pass_in_order(Pass *p, ScanDirection dir, uint64 n)
 	return passed;
 }
 
-/* May entries be counted in whatever order? */
+/* May entries be counted in whatever order, and is that worth a look at all of the map? */
 static bool
-may_rank(const SfxScan *so, uint64 n)
+may_rank(const Pass *p, uint64 n)
 {
-	return n >= WORTH_RANKS && !sfx_scan_has_filters(so) && sfx_scankeys_single(&so->keys) &&
+	const SfxScan *so = p->so;
+	uint64		look = p->v ? sfx_visibility_map_bytes(p->v) / MAP_BYTES_AN_ENTRY : 0;
+
+	return n >= WORTH_RANKS + look && !sfx_scan_has_filters(so) && sfx_scankeys_single(&so->keys) &&
 		!so->mark && !so->locks.wanted;
 }
 
@@ -145,7 +148,7 @@ pass_forward(Pass *p, uint64 n)
 	uint64		passed = 0;
 	bool		end = false;
 
-	if (may_rank(p->so, n) &&
+	if (may_rank(p, n) &&
 		sfx_reader_pass(p->so->reader, p->v, false, &n, &passed, &end) && end)
 		return passed;
 	if (passed == n)
@@ -163,7 +166,7 @@ pass(Pass *p, ScanDirection dir, uint64 n)
 
 	if (ScanDirectionIsForward(dir))
 		return pass_forward(p, n);
-	if (may_rank(p->so, n) && pass_backward(p, n, &passed))
+	if (may_rank(p, n) && pass_backward(p, n, &passed))
 		return passed;
 	passed = pass_in_order(p, dir, n);
 	if (passed == n)
