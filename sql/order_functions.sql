@@ -96,4 +96,5 @@ SET ROLE surfidx_ranks;
 SELECT tried('SELECT surfidx_sample(''public.t_k'', 1)');
 RESET ROLE;
 DROP TABLE t, few, sorted;
+DROP FUNCTION places_that_differ, tried;
 DROP ROLE surfidx_ranks;

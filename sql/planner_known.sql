@@ -119,7 +119,7 @@ END $$;
 CREATE TABLE few_conditions (i int, c text);
 INSERT INTO few_conditions VALUES (1, 'k BETWEEN 5000 AND 5099'), (2, 'k > 5000 AND k < 5005'), (3, 'k >= 5000::int4 AND k <= 5500::int2'),
 	(4, 'u > ''ü105000'' AND u <= ''ü105100'''), (5, 'k BETWEEN 5000 AND 5099 LIMIT 10000'), (6, 'k BETWEEN 19950 AND 20100'), (7, 'k > 19990'),
-	(8, 'k BETWEEN 5000 AND 9000'), (9, 'k BETWEEN 5000 AND 5099 AND u > ''x'''), (10, 'k BETWEEN -5 AND 20'), (11, 'm > 1 AND m < 3'), (12, 'k > 5000 AND k < 4000'), (13, 'k IS NOT NULL AND k > 19990'), (14, '19990 < k'), (15, 'k = ANY (ARRAY[5, 6]) AND k > 5'), (16, 'k > 5000 AND (k < 5100 OR m = 7)');
+	(8, 'k BETWEEN 5000 AND 9000'), (9, 'k BETWEEN 5000 AND 5099 AND u > ''x'''), (10, 'k BETWEEN -5 AND 20'), (11, 'm > 1 AND m < 3'), (12, 'k > 5000 AND k < 4000'), (13, 'k IS NOT NULL AND k > 19990'), (14, '19990 < k'), (15, 'k = ANY (ARRAY[5, 6]) AND k > 5');
 SELECT i, few_of(c) FROM few_conditions ORDER BY i;
 -- a twentieth more rows, then a fifth
 INSERT INTO few SELECT 6000, 'ü106000', 5 FROM generate_series(1, 1000);
