@@ -242,3 +242,4 @@ SELECT count(*) FROM generate_series(4000::bigint, 10000) n
 DROP TABLE d_surf, d_tree;
 DROP TABLE t_surf, t_tree, asked, w, c;
 DROP FUNCTION twice, scanned, rows_of, differences, wrong_places;
+DROP SEQUENCE passed;
