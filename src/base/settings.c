@@ -107,7 +107,7 @@ typedef struct StoredOptions
 	int			delta_size;
 	int			size_limit;
 	int			access_method;
-}			StoredOptions;
+} StoredOptions;
 
 /* Validator of the storage parameter access_method (Q1). */
 static void

@@ -27,7 +27,7 @@
 
 /* Fewer rows are left to core, of a table without pages. */
 #if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
-#define OFFSET_WORTH	2	/* to have it tested */
+#define OFFSET_WORTH	2		/* to have it tested */
 #else
 #define OFFSET_WORTH	64
 #endif
