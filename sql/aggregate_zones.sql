@@ -114,5 +114,38 @@ SELECT date_trunc('day', at, 'Nowhere'), count(*) FROM z GROUP BY 1;
 SELECT 10 / (b - 1), count(*) FROM t GROUP BY 1 ORDER BY 1;
 DELETE FROM t WHERE b = 1;
 SELECT 10 / (b - 1), count(*) FROM t GROUP BY 1 ORDER BY 1;
+-- a zone's name means something else than when the plan was made: groups are neither lost nor come twice
+CREATE TABLE named (at timestamptz) WITH (autovacuum_enabled = off);
+INSERT INTO named SELECT timestamptz '2024-01-01 00:00+00' + i * interval '37 minutes' FROM generate_series(1, 3000) i;
+CREATE INDEX named_at ON named USING surfidx (at);
+VACUUM ANALYZE named;
+SET plan_cache_mode = force_generic_plan;
+SET timezone_abbreviations = 'Australia';
+PREPARE one AS SELECT count(*), count(DISTINCT d), sum(n) FROM (SELECT date_trunc('day', at, 'EAST') d, count(*) n FROM named GROUP BY 1) x;
+PREPARE two AS SELECT count(*), count(DISTINCT (u, d)), sum(n) FROM (SELECT date_trunc('day', at, 'UTC') u, date_trunc('hour', at, 'EAST') d, count(*) n FROM named GROUP BY 1, 2) x;
+EXECUTE one;
+EXECUTE two;
+SET timezone_abbreviations = 'Default';
+EXECUTE one;
+EXECUTE two;
+DEALLOCATE ALL;
+RESET timezone_abbreviations;
+RESET plan_cache_mode;
+DROP TABLE named;
+
+-- the stepped column twice in an index; a constant group beside a window function; long values that a filter looks at
+CREATE TABLE odd (at timestamp, x text, body text COLLATE "C") WITH (autovacuum_enabled = off);
+INSERT INTO odd SELECT timestamp '2024-01-01' + i * interval '1 hour', 'x' || i % 3, repeat(md5(i::text), 60) FROM generate_series(1, 500) i;
+CREATE INDEX odd_twice ON odd USING surfidx (at, at, x);
+VACUUM ANALYZE odd;
+SELECT x, extract(hour FROM at) AS h, count(*) FROM odd WHERE at < '2024-01-03' GROUP BY 1, 2 ORDER BY 2, 1 LIMIT 5;
+DROP INDEX odd_twice;
+CREATE INDEX odd_xat ON odd USING surfidx (x, at);
+SELECT x, date_trunc('day', at) AS d, count(*), sum(count(*)) OVER () FROM odd WHERE x = 'x1' GROUP BY 1, 2 ORDER BY 2 LIMIT 3;
+SELECT x, extract(hour FROM at) AS h, count(*), sum(count(*)) OVER () FROM odd WHERE x = 'x1' GROUP BY 1, 2 ORDER BY 2 LIMIT 3;
+CREATE INDEX odd_body ON odd USING surfidx (body);
+SELECT count(*) FROM odd WHERE body LIKE '%abc%';
+SELECT count(*) FILTER (WHERE body LIKE '%abc%') FROM odd;
+DROP TABLE odd;
 DROP TABLE t, z, asked, declined;
 DROP FUNCTION fill, in_zones, plan_of, analyzed, rows_of, differences, declined;

@@ -22,6 +22,16 @@ RESET enable_indexonlyscan;
 SELECT surfidx_why_not('DELETE FROM t');
 SELECT count(*) FROM t;
 SELECT surfidx_why_not('SELECT 1; SELECT count(*) FROM t');
+-- a user that may not execute it is told nothing
+CREATE ROLE surfidx_why;
+SET ROLE surfidx_why;
+SELECT surfidx_why_not('SELECT count(*) FROM t WHERE a > 4000');
+RESET ROLE;
+DROP ROLE surfidx_why;
+-- nor is a function's query that planning calls mixed up with it
+CREATE FUNCTION five() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM surfidx_why_not('SELECT sum(b) FROM t'); RETURN 5; END $$;
+SELECT surfidx_why_not('SELECT count(*) FROM t WHERE a > five()');
+DROP FUNCTION five;
 SELECT surfidx_why_not('SELECT count(*) FROM nothing');
 SELECT surfidx_why_not('SELECT count(*) FROM t');
 DROP TABLE t;

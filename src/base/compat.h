@@ -745,4 +745,17 @@ SfxInstantOfLocal(Timestamp local, int *overflow)
 /* Included by others before 19. */
 #include "utils/tuplestore.h"
 
+/* May the user execute the planned statement?  ERROR if not.  Rights have a list of their own since 16. */
+#include "executor/executor.h"
+#include "nodes/plannodes.h"
+static inline void
+SfxCheckRights(const PlannedStmt *stmt)
+{
+#if PG_VERSION_NUM < 160000
+	ExecCheckRTPerms(stmt->rtable, true);
+#else
+	ExecCheckPermissions(stmt->rtable, stmt->permInfos, true);
+#endif
+}
+
 #endif							/* SURFIDX_COMPAT_H */

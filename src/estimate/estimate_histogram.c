@@ -114,9 +114,12 @@ is_simple(const TypeCacheEntry *type)
 		(type->typtype == TYPTYPE_BASE || type->typtype == TYPTYPE_ENUM);
 }
 
-/* Copy the bounds of ANALYZE's histogram, if it describes all values but NULLs. */
+/*
+ * Copy the bounds of ANALYZE's histogram, if it describes all values but NULLs, in the order of that
+ * collation.
+ */
 static void
-load_bounds(Histogram *h, HeapTuple row, const TypeCacheEntry *type)
+load_bounds(Histogram *h, HeapTuple row, const TypeCacheEntry *type, Oid collation)
 {
 	AttStatsSlot slot;
 	MemoryContext old;
@@ -131,7 +134,7 @@ load_bounds(Histogram *h, HeapTuple row, const TypeCacheEntry *type)
 		return;
 	for (int i = 0; i < slot.nvalues && !type->typbyval; i++)
 		bytes += datumGetSize(slot.values[i], false, type->typlen);
-	if (slot.nvalues > FEW && slot.nvalues <= MAX_BOUNDS && bytes <= MAX_BYTES)
+	if (slot.stacoll == collation && slot.nvalues > FEW && slot.nvalues <= MAX_BOUNDS && bytes <= MAX_BYTES)
 	{
 		old = MemoryContextSwitchTo(h->cxt);
 		h->bound = palloc(slot.nvalues * sizeof(Datum));
@@ -158,7 +161,7 @@ load(Histogram *h, Relation index, HeapTuple row, const SfxMeta *meta)
 	h->xmin = HeapTupleHeaderGetRawXmin(row->t_data);
 	h->log_pages = log_pages(meta);
 	if (is_simple(type) && !is_stale(index->rd_index->indrelid, meta))
-		load_bounds(h, row, type);
+		load_bounds(h, row, type, index->rd_indcollation[0]);
 }
 
 /* The histogram of the index's first column, up to date; NULL: none would do. */
@@ -197,6 +200,9 @@ comparison_of(Histogram *h, Relation index, const OpExpr *clause)
 	}
 	if (free == NULL)
 		free = &h->comparison[0];
+	/* for the same reason as in is_simple; a family may have members of others */
+	if (clause->opno >= FirstGenbkiObjectId)
+		return NULL;
 	estimator = get_oprrest(clause->opno);
 	free->greater = estimator == F_SCALARGTSEL || estimator == F_SCALARGESEL;
 	if ((!free->greater && estimator != F_SCALARLTSEL && estimator != F_SCALARLESEL) ||

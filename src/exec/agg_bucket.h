@@ -31,6 +31,7 @@ typedef struct SfxTimeStep
 	bool		session;		/* the calendar is that of the session's zone, ... */
 	pg_tz	   *zone;			/* ... or of this one, ... */
 	int64		offset;			/* ... or so many microseconds ahead of UTC */
+	bool		by_settings;	/* what the zone's name means follows settings, which plans do not */
 	bool		field;			/* the result is a number of the calendar */
 	bool		ascends;		/* the result ascends with the column, all the time */
 } SfxTimeStep;

@@ -139,7 +139,12 @@ sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *ha
 	return plan;
 }
 
-static void
+/*
+ * Add the steps of the stepped column that an output has.  False: it uses all of the column, as a
+ * zone's name has another meaning than at planning time (timezone_abbreviations; since 18 TimeZone,
+ * too).
+ */
+static bool
 add_steps(SfxGrouping *grouping, Node *expr)
 {
 	SfxSteps	found;
@@ -151,6 +156,27 @@ add_steps(SfxGrouping *grouping, Node *expr)
 		if (((SfxTimeStep *) lfirst(lc))->column->varattno == grouping->stepped)
 			grouping->steps = lappend(grouping->steps, lfirst(lc));
 	}
+	foreach(lc, found.whole)
+	{
+		if (lfirst_node(Var, lc)->varattno == grouping->stepped)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Steps of some outputs only would lose groups.  Without steps each value of the column is one of
+ * its own, which is right where groups are merged.
+ */
+static void
+forget_steps(SfxGrouping *grouping)
+{
+	if (!grouping->again)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the name of a time zone has another meaning than when the query was planned"),
+				 errhint("Plan it again: DISCARD PLANS, or a new session.")));
+	grouping->steps = NIL;
 }
 
 static void
@@ -158,6 +184,7 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 {
 	const List *numbers = linitial(plan->custom_private);
 	int			at = PRIVATE_OUTPUTS;
+	bool		stepped = true;
 	ListCell   *lc;
 
 	node->grouping.columns = list_nth_int(numbers, PRIVATE_COLUMNS);
@@ -177,9 +204,11 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 		out->direction = list_nth_int(numbers, at++);
 		out->aggref = IsA(expr, Aggref) ? (Aggref *) expr : NULL;
 		out->expr = out->kind == SFX_AGG_FUNCTION ? expr : NULL;
-		if (out->expr)
-			add_steps(&node->grouping, (Node *) expr);
+		if (out->expr && node->grouping.stepped != 0)
+			stepped &= add_steps(&node->grouping, (Node *) expr);
 	}
+	if (!stepped)
+		forget_steps(&node->grouping);
 	node->counts = node->grouping.columns == 0 && !node->grouping.distinct &&
 		!sfx_aggregates_need_keys(node->outputs, node->noutputs);
 }

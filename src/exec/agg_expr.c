@@ -217,13 +217,17 @@ decode_row(SfxExprs *x, const SfxCondition *c, const SfxEntry *e)
 static uint32
 evaluate(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i, bool *null)
 {
+	MemoryContext old;
 	SfxEntry	e;
 	uint32		bits = 0;
 
 	sfx_block_entry(block, i, &e);
 	ResetExprContext(x->econtext);
 	x->econtext->ecxt_scantuple = SfxSlotFilled(x->slot);
+	/* long values are palloced */
+	old = MemoryContextSwitchTo(x->econtext->ecxt_per_tuple_memory);
 	decode_row(x, c, &e);
+	MemoryContextSwitchTo(old);
 	for (int k = 0; k < c->n; k++)
 	{
 		bool		isnull;

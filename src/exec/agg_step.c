@@ -166,16 +166,18 @@ static bool
 find_zone(const Node *arg, SfxTimeStep *step)
 {
 	const char *name = text_of(arg);
+	char	   *lower;
 	pg_tz	   *zone;
 	long		offset;
 	int			seconds;
 	int			type;
 
-	if (name == NULL ||
-		!SfxDecodeAbbreviation(downcase_truncate_identifier(name, (int) strlen(name), false),
-							   &type, &seconds, &zone) ||
-		type == DYNTZ)
+	if (name == NULL)
 		return false;
+	lower = downcase_truncate_identifier(name, (int) strlen(name), false);
+	if (!SfxDecodeAbbreviation(lower, &type, &seconds, &zone) || type == DYNTZ)
+		return false;
+	step->by_settings = strcmp(lower, "utc") != 0 && strcmp(lower, "gmt") != 0;
 	if (type == TZ || type == DTZ)
 		step->offset = seconds * USECS_PER_SEC;
 	else if ((zone = pg_tzset(name)) == NULL)
@@ -251,7 +253,7 @@ find_step(const FuncExpr *f, SfxTimeStep *step)
 	}
 	if (!known || !find_column(list_nth(f->args, list_length(f->args) > 1 ? 1 : 0), step))
 		return false;
-	step->ascends = !step->field && !step->session && step->zone == NULL;
+	step->ascends = !step->field && !step->session && step->zone == NULL && !step->by_settings;
 	return true;
 }
 

@@ -372,7 +372,8 @@ sfx_agg_offer_tree(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Pat
 			return;
 		top.target = target;
 	}
-	if (!sfx_agg_ask(root, input, top.target->exprs, extra, &top.question) ||
+	if (!labels_all(top.target, tree.clauses) ||
+		!sfx_agg_ask(root, input, top.target->exprs, extra, &top.question) ||
 		!(tree.several ? add_tables(&tree, &top) : add_table(&tree, &top)) || tree.answered == 0)
 		return;
 	if (extra)

@@ -35,10 +35,13 @@
 
 static SfxAggReport *report = NULL;
 
-void
+SfxAggReport *
 sfx_agg_set_report(SfxAggReport *r)
 {
+	SfxAggReport *before = report;
+
 	report = r;
+	return before;
 }
 
 bool
@@ -386,7 +389,7 @@ leading_columns(const Search *s, const SfxAggQuestion *q, bool *stepped)
 		if (left == 0)
 			return c;
 		/* the columns after it do not ascend within a bucket */
-		*stepped = left == 1 && is_stepped(s, q, c);
+		*stepped = left == 1 && is_stepped(s, q, c) && !is_repeated(s, c);
 		if (*stepped)
 			return c + 1;
 		grouped = is_grouped(s, q, c) || is_used(s, q, c) || (q->again && is_stepped(s, q, c));
@@ -601,7 +604,8 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 		{
 			out->kind = SFX_AGG_GROUP;
 			out->column = find_column(s, (Var *) expr);
-			Assert(out->column >= 0 && out->column < w->grouping.columns);
+			if (out->column < 0 || out->column >= w->grouping.columns)
+				return false;
 		}
 		out++;
 	}

@@ -45,7 +45,7 @@ typedef struct SfxAggReport
 	List	   *lines;			/* C strings, each once */
 } SfxAggReport;
 
-extern void sfx_agg_set_report(SfxAggReport *report);
+extern SfxAggReport *sfx_agg_set_report(SfxAggReport *report);
 extern bool sfx_agg_note(Oid index, const char *line);
 
 /* The aggregates, grouping expressions and other columns of which expressions are made. */

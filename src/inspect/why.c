@@ -8,28 +8,34 @@
 #include "executor/spi.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "nodes/parsenodes.h"
 #include "utils/plancache.h"
 
 PG_FUNCTION_INFO_V1(surfidx_why_not);
 
-/* Plan the query, which is not executed. */
+/*
+ * Plan the query, which is not executed; but a user that may not execute it is not told of its
+ * plan either, which depends on statistics.
+ */
 static void
 plan(const char *query)
 {
 	SPIPlanPtr	prepared;
 	CachedPlan *cached;
+	ListCell   *lc;
 
 	SPI_connect();
-	prepared = SPI_prepare(query, 0, NULL);
-	if (prepared == NULL)
+	prepared = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
+	cached = prepared ? SPI_plan_get_cached_plan(prepared) : NULL;
+	if (cached == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the query cannot be planned: %s", SPI_result_code_string(SPI_result)),
+				 errmsg("the query is not one statement that can be planned"),
 				 errhint("Pass one query, with constants in place of its parameters.")));
-	cached = SPI_plan_get_cached_plan(prepared);
+	foreach(lc, cached->stmt_list)
+		SfxCheckRights(lfirst_node(PlannedStmt, lc));
 	/* a plan that is not saved has no owner */
-	if (cached)
-		ReleaseCachedPlan(cached, NULL);
+	ReleaseCachedPlan(cached, NULL);
 	SPI_finish();
 }
 
@@ -39,17 +45,17 @@ surfidx_why_not(PG_FUNCTION_ARGS)
 {
 	char	   *query = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	SfxAggReport report = {CurrentMemoryContext, NIL};
+	SfxAggReport *outer = sfx_agg_set_report(&report);
 	StringInfoData said;
 	ListCell   *lc;
 
-	sfx_agg_set_report(&report);
 	PG_TRY();
 	{
 		plan(query);
 	}
 	PG_FINALLY();
 	{
-		sfx_agg_set_report(NULL);
+		sfx_agg_set_report(outer);
 	}
 	PG_END_TRY();
 	if (report.lines == NIL)
