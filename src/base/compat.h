@@ -745,7 +745,7 @@ SfxInstantOfLocal(Timestamp local, int *overflow)
 /* Included by others before 19. */
 #include "utils/tuplestore.h"
 
-/* May the user execute the planned statement?  ERROR if not.  Rights have a list of their own since 16. */
+/* ERROR if the user may not execute the planned statement.  Rights have a list since 16. */
 #include "executor/executor.h"
 #include "nodes/plannodes.h"
 static inline void

@@ -12,7 +12,6 @@
 #include "range.h"
 #include "reader.h"
 
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/rel.h"
 
@@ -48,26 +47,10 @@ surfidx_may_contain(PG_FUNCTION_ARGS)
 {
 	SfxOpened	o;
 	SfxRange   *range = palloc(sizeof(SfxRange));
-	SfxArg		col[INDEX_MAX_KEYS];
-	Datum	   *values;
-	bool	   *nulls;
-	Oid		   *types;
-	int			n;
 	bool		may;
 
-	if (PG_ARGISNULL(0))
+	if (!sfx_open_to_look_for(fcinfo, &o, range))
 		PG_RETURN_NULL();
-	n = extract_variadic_args(fcinfo, 1, false, &values, &types, &nulls);
-	if (n < 0)
-		PG_RETURN_NULL();
-	sfx_open_to_look(PG_GETARG_OID(0), &o);
-	for (int i = 0; i < n && i < INDEX_MAX_KEYS; i++)
-	{
-		col[i].value = values[i];
-		col[i].isnull = nulls[i];
-		col[i].type = OidIsValid(types[i]) ? types[i] : UNKNOWNOID;
-	}
-	sfx_range_equal(&o, col, n, range);
 	may = range_may_hold(&o, range);
 	sfx_close_after_look(&o);
 	PG_RETURN_BOOL(may);

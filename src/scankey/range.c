@@ -25,6 +25,7 @@
 #include "catalog/index.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -377,6 +378,31 @@ sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
 	if (!range->empty && range->hi.key && sfx_order_cmp_pos(o->order, &range->lo, &range->hi) >= 0)
 		range->empty = true;
 	pfree(end);
+}
+
+bool
+sfx_open_to_look_for(FunctionCallInfo fcinfo, SfxOpened *o, SfxRange *range)
+{
+	SfxArg		col[INDEX_MAX_KEYS];
+	Datum	   *values;
+	bool	   *nulls;
+	Oid		   *types;
+	int			n;
+
+	if (PG_ARGISNULL(0))
+		return false;
+	n = extract_variadic_args(fcinfo, 1, false, &values, &types, &nulls);
+	if (n < 0)
+		return false;
+	sfx_open_to_look(PG_GETARG_OID(0), o);
+	for (int i = 0; i < n && i < INDEX_MAX_KEYS; i++)
+	{
+		col[i].value = values[i];
+		col[i].isnull = nulls[i];
+		col[i].type = OidIsValid(types[i]) ? types[i] : UNKNOWNOID;
+	}
+	sfx_range_equal(o, col, n, range);
+	return true;
 }
 
 void

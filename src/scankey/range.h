@@ -69,4 +69,10 @@ extern bool sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange 
  */
 extern void sfx_range_equal(const SfxOpened *o, const SfxArg *values, int n, SfxRange *range);
 
+/*
+ * Of an SQL function (index, VARIADIC key "any"): sfx_open_to_look, and the range of the keys that
+ * begin with these columns.  False, and nothing is open: the index or the array of columns is NULL.
+ */
+extern bool sfx_open_to_look_for(FunctionCallInfo fcinfo, SfxOpened *o, SfxRange *range);
+
 #endif							/* SURFIDX_BOUNDS_H */
