@@ -120,7 +120,13 @@ endif
 STAMP = build/pg_config
 $(shell mkdir -p build; $(PG_CONFIG) > $(STAMP).new; \
 	cmp -s $(STAMP).new $(STAMP) && rm $(STAMP).new || mv $(STAMP).new $(STAMP))
-$(OBJS): $(STAMP) $(wildcard src/*/*.h src/core/*/*.h) Makefile
+$(OBJS): $(STAMP) Makefile
+# The compiler lists the headers that an object includes; without a list, any header counts.
+override CFLAGS += -MMD -MP
+LISTS = $(OBJS:.o=.d)
+-include $(LISTS)
+EXTRA_CLEAN += $(LISTS)
+$(foreach o,$(OBJS),$(if $(wildcard $(o:.o=.d)),,$(eval $(o): $(wildcard src/*/*.h src/core/*/*.h))))
 else
 .PHONY: all install uninstall clean installcheck
 all install uninstall clean installcheck:

@@ -53,7 +53,7 @@ build_in()
 	local dir=$1
 
 	rm -rf "$WORK/build" && mkdir -p "$WORK/build/surfidx" "$dir" &&
-		tar -c --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.so' --exclude=./.deps . |
+		tar -c --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.d' --exclude='*.so' --exclude=./.deps . |
 		tar -x -C "$WORK/build/surfidx" &&
 		chown -R "$(test_user)" "$WORK/build" &&
 		(cd "$WORK/build/surfidx" &&

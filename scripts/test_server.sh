@@ -44,10 +44,10 @@ test_server()
 
 	mkdir -p "$out"
 	# -keep-newer-files and the times of the sources: only what has changed is compiled
-	(cd "$ROOT_DIR" && tar -cf - --exclude='*.o' Makefile scripts src ./*.sql ./*.control) | tar -xf - -C "$out" --keep-newer-files 2>/dev/null
+	(cd "$ROOT_DIR" && tar -cf - --exclude='*.o' --exclude='*.d' Makefile scripts src ./*.sql ./*.control) | tar -xf - -C "$out" --keep-newer-files 2>/dev/null
 	# what was deleted or renamed here must go there, too
 	(cd "$out" && find src -name '*.c' -o -name '*.h' | while read -r file; do
-		[ -e "$ROOT_DIR/$file" ] || rm -f "$file" "${file%.c}.o"
+		[ -e "$ROOT_DIR/$file" ] || rm -f "$file" "${file%.c}.o" "${file%.c}.d"
 	done)
 	make -s -C "$out" -j"$(nproc)" PG_CONFIG="$PG_CONFIG" COPT=-DSFX_TEST all &&
 		install -m 755 "$out/surfidx.so" "$dir$lib/" &&

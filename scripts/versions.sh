@@ -178,7 +178,7 @@ copy_tree()
 	local dir=$1
 
 	rm -rf "$dir/surfidx" && mkdir "$dir/surfidx" &&
-		tar -c --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.so' . | tar -x -C "$dir/surfidx" &&
+		tar -c --exclude=./build --exclude=./.git --exclude='*.o' --exclude='*.d' --exclude='*.so' . | tar -x -C "$dir/surfidx" &&
 		cp -L /etc/resolv.conf "$dir/etc/resolv.conf"
 }
 
