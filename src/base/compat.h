@@ -273,6 +273,23 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 #define SfxMayExecute(func)			SfxMayExecuteAs(func, GetUserId())
 
 /*
+ * The rights that a query's tables ask for stand beside the range table since 16.  And since 18 a
+ * sort says itself whether it descends.
+ */
+#if PG_VERSION_NUM < 160000
+#define SfxCopyPermissions(to, from)	((void) 0)
+#define SfxForgetPermissions(query)		((void) 0)
+#else
+#define SfxCopyPermissions(to, from)	((to)->rteperminfos = (from)->rteperminfos)
+#define SfxForgetPermissions(query)		((query)->rteperminfos = NIL)
+#endif
+#if PG_VERSION_NUM < 180000
+#define SfxSetDescending(sort, down)	((void) 0)
+#else
+#define SfxSetDescending(sort, down)	((sort)->reverse_sort = (down))
+#endif
+
+/*
  * The clauses that rows are grouped or told apart by: since 16 without columns that have one value.
  */
 #if PG_VERSION_NUM < 160000

@@ -18,6 +18,7 @@
 #include "index_only.h"
 #include "offset.h"
 #include "offset_path.h"
+#include "percentile.h"
 #include "scan.h"
 #include "settings.h"
 #include "stop.h"
@@ -208,4 +209,5 @@ sfx_offset_init(void)
 	prev_executor_start = ExecutorStart_hook;
 	ExecutorStart_hook = offset_executor_start;
 	sfx_offset_path_init();
+	sfx_percentile_init();
 }

@@ -749,6 +749,15 @@ sub make_query
 
 		return { sql => 'SELECT ' . join(', ', @names[ 0 .. $n - 1 ]) . " FROM t WHERE $where ORDER BY $order$limit", ordered => 1, modes => [ 'index', 'only', 'nosort' ] };
 	}
+	if ($x < 0.34 && !$keys[0]{col}{fuzzy})
+	{
+		# by places or by a sort
+		my $k = pick(@keys);
+		my $f = pick(0, 1, 0.5, sprintf('%.4f', rand()), "'{0.5,NULL,0,0.99}'::float8[]");
+
+		return { sql => "SELECT percentile_disc($f) WITHIN GROUP (ORDER BY " . key_order($k, chance(0.5)) . ')' . pick('', ', count(*)') . " FROM t WHERE $where",
+			modes => [ 'only', 'nosort', 'default' ] } if !$k->{col}{fuzzy};
+	}
 	# no column is read by these but in the conditions, one or all
 	return { sql => "SELECT count(*) FROM t WHERE $where", modes => [ 'index', 'only', 'bitmap', 'default' ] } if $x < 0.36;
 	return { sql => pick('SELECT 1', "SELECT count(*), count($keys[0]{col}{name})", "SELECT count(*) FILTER (WHERE $keys[-1]{col}{name} IS NULL)",
