@@ -68,6 +68,53 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
 		('date_trunc, a day', $$date_trunc('day', k)$$),
 		('date_trunc, an hour', $$date_trunc('hour', k)$$)) v(metric, expression);
 
+-- Times with a zone whose clocks are set.
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT 'timestamp', 'merged', NULL, 'GROUP BY ' || v.metric,
+		format('SELECT count(*) FROM (SELECT %s, count(*) FROM r GROUP BY 1) x', v.expression), 50
+	FROM (VALUES ('date_trunc, an hour', $$date_trunc('hour', k)$$),
+		('date_trunc, a day', $$date_trunc('day', k)$$),
+		('date_trunc, a day elsewhere', $$date_trunc('day', k, 'America/New_York')$$),
+		('k::date', 'k::date'),
+		('extract, an hour of the day', 'extract(hour FROM k)')) v(metric, expression);
+
+-- Conditions: ranges of text by LIKE, FILTER, and rows that come out of a filter, by core's nodes.
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
+	('email', 'merged', NULL, 'count(*), LIKE a prefix',
+		$$SELECT count(*) FROM r WHERE k LIKE 'a%'$$, 50),
+	('int8', 'merged', NULL, 'count(*), FILTER',
+		'SELECT count(*) FILTER (WHERE k > 3000000000000000000) FROM r', 10),
+	('int8', 'merged', NULL, 'sum(CASE ... THEN 1 ELSE 0)',
+		'SELECT sum(CASE WHEN k > 3000000000000000000 THEN 1 ELSE 0 END) FROM r', NULL);
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT v.key_set, 'merged', NULL, 'rows, ' || v.condition || m.name,
+		replace(m.query, '$condition', v.condition), 1.43
+	FROM (VALUES ('email', $$k LIKE '%777%'$$), ('numeric', $$k::text LIKE '%777%'$$),
+			('sensors', 'b % 100 = 7')) v(key_set, condition),
+		(VALUES ('', 'SELECT count(k) FROM (SELECT k FROM r WHERE $condition OFFSET 0) x'),
+			(', descending', 'SELECT count(k) FROM (SELECT k FROM r WHERE $condition
+				ORDER BY k DESC OFFSET 0) x'),
+			(', LIMIT 1000', 'SELECT count(k) FROM (SELECT k FROM r WHERE $condition
+				ORDER BY k LIMIT 1000) x')) m(name, query);
+
+-- Everything was updated here and there: a row in a hundred.
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT key_set, 'updated', NULL, 'count(*), 1 % of rows updated', 'SELECT count(*) FROM r', 5
+	FROM (VALUES ('int8'), ('serial')) v(key_set);
+
+-- The first or last row of each group.
+INSERT INTO bench.key_set VALUES
+	('readings', 'int4', $$SELECT (i::int8 * 7919 % greatest($1 / 100, 1))::int4, i > $1
+		FROM generate_series(1, $1 + $2) i$$,
+		$$k + 1$$, 'int4 with 100 rows of each, and a random int4', NULL);
+INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
+	SELECT v.key_set, 'merged', NULL, 'DISTINCT ON, the ' || m.name || v.name,
+		'SELECT sum(b) FROM (SELECT DISTINCT ON (k) k, b FROM r ORDER BY k, b' || m.direction || ') x',
+		v.mark
+	FROM (VALUES ('readings', ', 100 rows a group', 10), ('sensors', ', 10,000 rows a group', NULL))
+			v(key_set, name, mark),
+		(VALUES ('first row', ''), ('last row', ' DESC')) m(name, direction);
+
 -- Large groups that their ends decide: 10,000 rows each.
 INSERT INTO bench.key_set VALUES
 	('sensors', 'int4', $$SELECT (i::int8 * 7919 % greatest($1 / 10000, 1))::int4, i > $1
@@ -103,6 +150,7 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
 CREATE TABLE bench.second_column (key_set text, expression text, included bool);
 INSERT INTO bench.second_column VALUES
 	('sensors', '(random() * 2e9)::int4', false),
+	('readings', '(random() * 2e9)::int4', false),
 	('pair', 'hashint4(k)', false),
 	('include', 'hashint8(k)', true);
 CREATE TYPE bench.two AS (a int4, b int4);
@@ -227,6 +275,8 @@ BEGIN
 		EXCEPTION WHEN SQLSTATE 'P0099' THEN
 			NULL;
 		END;
+	ELSIF state = 'updated' THEN
+		UPDATE r SET k = k WHERE hashtext(ctid::text) % 100 = 0;
 	ELSIF state = 'changed' THEN
 		INSERT INTO r SELECT k FROM more LIMIT 5000;
 		DELETE FROM r WHERE ctid IN (SELECT format('(%s,1)', b)::tid
@@ -240,7 +290,7 @@ $$;
 -- One round of what is to be measured in this state, by either index in turn.
 CREATE PROCEDURE bench.counts(of_set text, of_state text)
 LANGUAGE plpgsql
-SET enable_seqscan = off SET enable_bitmapscan = off AS $$
+SET enable_seqscan = off SET enable_bitmapscan = off SET TimeZone = 'Europe/Berlin' AS $$
 DECLARE
 	q bench.count_query;
 	statement text;
