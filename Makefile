@@ -25,7 +25,7 @@ PGFILEDESC = "surfidx - compressed ordered index"
 
 # A folder of src may include itself and those before it: scripts/layers.pl.  CORE needs no server.
 CORE = core/processor core/integers core/strings core/tries core/filters core/blocks core/leaves core/image
-LAYERS = base before18 types keys pages delta tree merge ddl elastic schedule vacuum scankey count read exec estimate offset check inspect am
+LAYERS = base before18 types keys pages delta tree merge ddl elastic schedule vacuum scankey count read group exec estimate offset check inspect am
 CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CORE:%=src/%/*.c))))
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(LAYERS:%=src/%/*.c)))) $(CORE_OBJS)
 PG_CPPFLAGS = $(CORE:%=-Isrc/%) $(LAYERS:%=-Isrc/%)
