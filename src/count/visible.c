@@ -226,6 +226,26 @@ note_seen(SfxVisibility *v, uint64 item, bool *seen)
 }
 
 /*
+ * Is a row of a pinned and locked page visible by what stands in it, as HeapTupleSatisfiesMVCC finds
+ * in most cases: its inserter committed before the snapshot was taken, and nothing deleted it?
+ * False: core has to look.
+ */
+static inline bool
+is_plainly_visible(const SfxVisibility *v, Page page, OffsetNumber offset)
+{
+	ItemId		lp;
+	HeapTupleHeader tuple;
+
+	if (offset > PageGetMaxOffsetNumber(page) || !ItemIdIsNormal(lp = PageGetItemId(page, offset)))
+		return false;
+	tuple = (HeapTupleHeader) PageGetItem(page, lp);
+	return (tuple->t_infomask & HEAP_XMAX_INVALID) != 0 && HeapTupleHeaderXminCommitted(tuple) &&
+		!HeapTupleHeaderIsHeapOnly(tuple) &&
+		(HeapTupleHeaderXminFrozen(tuple) ||
+		 TransactionIdPrecedes(HeapTupleHeaderGetRawXmin(tuple), v->snapshot->xmin));
+}
+
+/*
  * Visit rows of one heap block, which is pinned and locked once, as in bitmap scans; returns how
  * many are visible.
  */
@@ -233,6 +253,7 @@ static int
 look_at_page(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 {
 	Buffer		buf = ReadBuffer(v->heap, SFX_TID_BLOCK(ROW_TID(item[0])));
+	Page		page = BufferGetPage(buf);
 	int			visible = 0;
 
 	SfxPrune(v->heap, buf, &v->prune_map, v->flags);
@@ -243,7 +264,10 @@ look_at_page(SfxVisibility *v, const uint64 *item, int n, bool *seen)
 		HeapTupleData tuple;
 
 		sfx_tid_pointer(v->index, SFX_MAX_HEAP_OFFSET, ROW_TID(item[i]), &pointer);
-		if (!heap_hot_search_buffer(&pointer, v->heap, buf, v->snapshot, &tuple, NULL, true))
+		/* serializable transactions lock rows */
+		if (!(is_plainly_visible(v, page, ItemPointerGetOffsetNumber(&pointer)) &&
+			  !v->serializable) &&
+			!heap_hot_search_buffer(&pointer, v->heap, buf, v->snapshot, &tuple, NULL, true))
 			continue;
 		note_seen(v, item[i], seen);
 		visible++;
