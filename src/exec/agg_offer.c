@@ -77,8 +77,7 @@ sfx_agg_offer_define_gucs(void)
 static bool
 asks_groups(const Query *parse)
 {
-	return parse->hasAggs || parse->groupClause != NIL ||
-		(parse->distinctClause != NIL && !parse->hasDistinctOn);
+	return parse->hasAggs || parse->groupClause != NIL || parse->distinctClause != NIL;
 }
 
 void
@@ -389,6 +388,18 @@ groups_order(const IndexPath *path, const SfxAggQuestion *question)
 	return keys;
 }
 
+/* The same for rows of groups: where their groups differ, what comes after them does not matter. */
+static List *
+rows_order(const PlannerInfo *root, const IndexPath *path, const SfxAggQuestion *question)
+{
+	List	   *keys = groups_order(path, question);
+
+	if (question->on && pathkeys_contained_in(root->distinct_pathkeys, keys) &&
+		pathkeys_contained_in(root->distinct_pathkeys, root->sort_pathkeys))
+		return root->sort_pathkeys;
+	return keys;
+}
+
 CustomPath *
 sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
 				  const SfxAggQuestion *question, const SfxAggOffer *offer, List *having)
@@ -417,7 +428,8 @@ sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
 	path->path.total_cost += path->path.rows * target->cost.per_tuple;
 	if (!grouped)
 		path->path.startup_cost = path->path.total_cost;
-	path->path.pathkeys = question->again ? NIL : groups_order(&offer->candidate->path, question);
+	path->path.pathkeys = question->again ? NIL :
+		rows_order(root, &offer->candidate->path, question);
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make1(child);
 	path->custom_private = list_make2(having, wanted);

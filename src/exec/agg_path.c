@@ -30,9 +30,9 @@ fits_query(const PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input)
 
 	if (parse->rowMarks != NIL)
 		return sfx_agg_note(0, "rows are locked");
-	if (stage == UPPERREL_DISTINCT ? parse->hasDistinctOn || parse->hasTargetSRFs :
+	if (stage == UPPERREL_DISTINCT ? parse->hasTargetSRFs :
 		parse->groupingSets != NIL)
-		return sfx_agg_note(0, "grouping sets, DISTINCT ON or functions that return sets");
+		return sfx_agg_note(0, "grouping sets, or functions that return sets");
 	return (IS_SIMPLE_REL(input) && input->rtekind == RTE_RELATION && !IS_DUMMY_REL(input)) ||
 		sfx_agg_note(0, "rows are not those of one table");
 }

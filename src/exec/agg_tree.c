@@ -373,8 +373,14 @@ sfx_agg_offer_tree(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, Pat
 		top.target = target;
 	}
 	if (!labels_all(top.target, tree.clauses) ||
-		!sfx_agg_ask(root, input, top.target->exprs, extra, &top.question) ||
-		!(tree.several ? add_tables(&tree, &top) : add_table(&tree, &top)) || tree.answered == 0)
+		!sfx_agg_ask(root, input, top.target->exprs, extra, &top.question))
+		return;
+	if (top.question.on)
+	{
+		(void) sfx_agg_note(0, "DISTINCT ON of several tables");
+		return;
+	}
+	if (!(tree.several ? add_tables(&tree, &top) : add_table(&tree, &top)) || tree.answered == 0)
 		return;
 	if (extra)
 		offer_values(&tree, &top, output, extra);

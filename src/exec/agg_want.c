@@ -8,6 +8,9 @@
  * of such columns, too; and of the last column, by steps of functions of time (agg_bucket.c).
  *
  * An aggregate's argument is a column that the index returns in the type's own form.
+ *
+ * DISTINCT ON takes the first of a group's rows in the order of the query, which has to be that of
+ * the index's next columns, or its reverse.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -196,6 +199,26 @@ sfx_agg_parts(List *exprs, List *groups)
 	return p.parts;
 }
 
+/* Note which of a group's rows DISTINCT ON takes. */
+static bool
+ask_row(PlannerInfo *root, List *exprs, SfxAggQuestion *q)
+{
+	const Query *parse = root->parse;
+	ListCell   *lc;
+
+	q->on = true;
+	foreach(lc, parse->sortClause)
+	{
+		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
+
+		if (get_sortgroupref_clause_noerr(clause->tleSortGroupRef, parse->distinctClause))
+			continue;
+		q->order = lappend(q->order, clause);
+		q->ordered = lappend(q->ordered, get_sortgroupclause_expr(clause, root->processed_tlist));
+	}
+	return !q->again && !contain_volatile_functions((Node *) exprs);
+}
+
 bool
 sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtraData *extra,
 			SfxAggQuestion *question)
@@ -209,6 +232,8 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 	if (!ask_groups(rel, clauses, targets, question))
 		return sfx_agg_note(0, "groups are by something else than functions of the table's columns "
 							"that are not volatile");
+	if (extra == NULL && parse->hasDistinctOn && !ask_row(root, exprs, question))
+		return sfx_agg_note(0, "DISTINCT ON is by groups that may come again, or its outputs are volatile");
 	foreach(lc, extra ? SfxGroupClause(root) : SfxDistinctClause(root))
 		question->asked = lappend_oid(question->asked, lfirst_node(SortGroupClause, lc)->eqop);
 	question->exprs = sfx_agg_parts(exprs, question->groups);
@@ -223,7 +248,7 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 		Node	   *part = lfirst(lc);
 
 		if (IsA(part, Aggref) ? !is_plain((Aggref *) part) :
-			!list_member(question->groups, part))
+			!(question->on && column_of(part, rel)) && !list_member(question->groups, part))
 			return sfx_agg_note(0, "an aggregate has ORDER BY, DISTINCT or several arguments, or "
 								"an output is neither an aggregate nor a group");
 	}
@@ -264,6 +289,23 @@ same_form(const Search *s, int column, Oid type)
 
 	get_typlenbyval(type, &len, &byval);
 	return att->attlen == len && att->attbyval == byval;
+}
+
+/* Can an expression over columns be evaluated for an entry of the index? */
+static bool
+has_columns(const Search *s, Node *expr)
+{
+	ListCell   *lc;
+
+	foreach(lc, pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS))
+	{
+		const Var  *var = column_of(lfirst(lc), s->rel);
+		int			column = var ? find_column(s, var) : -1;
+
+		if (column < 0 || !same_form(s, column, var->vartype))
+			return false;
+	}
+	return true;
 }
 
 /* Has the column one value in all entries of the scan? */
@@ -400,6 +442,82 @@ leading_columns(const Search *s, const SfxAggQuestion *q, bool *stepped)
 	return left == 0 ? s->info->nkeycolumns : -1;
 }
 
+/* ---- rows of groups ---- */
+
+/*
+ * How does the index order rows by its column, beside how a query does: 1: alike, -1: the other way
+ * round, 0: otherwise?
+ */
+static int
+direction_of(const Search *s, int column, const SortGroupClause *clause, const Expr *expr)
+{
+	int			strategy = get_op_opfamily_strategy(clause->sortop, s->info->opfamily[column]);
+	int16		option = s->index->rd_indoption[column];
+	bool		alike = (strategy == BTGreaterStrategyNumber) == ((option & INDOPTION_DESC) != 0);
+	bool		nulls = clause->nulls_first == ((option & INDOPTION_NULLS_FIRST) != 0);
+
+	if ((strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber) ||
+		exprCollation((Node *) expr) != s->info->indexcollations[column])
+		return 0;
+	if (nulls != alike &&
+		!SfxColumnIsNotNull(planner_rt_fetch(s->rel->relid, s->root), s->rel,
+							s->info->indexkeys[column]))
+		return 0;
+	return alike ? 1 : -1;
+}
+
+/*
+ * Which of a group's entries does DISTINCT ON take, if those are ordered from this column on: the
+ * first (1), the last (-1), or another one (0)?
+ */
+static int
+row_taken(const Search *s, const SfxAggQuestion *q, int column)
+{
+	int			taken = 0;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	forboth(lc, q->order, lc2, q->ordered)
+	{
+		const Var  *var = column_of(lfirst(lc2), s->rel);
+		int			direction;
+
+		while (column < s->info->nkeycolumns && is_pinned(s, column))
+			column++;
+		if (var == NULL)
+			return 0;
+		if (list_member(q->columns, var) || is_pinned(s, find_column(s, var)))
+			continue;
+		if (column == s->info->nkeycolumns || s->info->indexkeys[column] != var->varattno)
+			return 0;
+		direction = direction_of(s, column, lfirst(lc), lfirst(lc2));
+		if (direction == 0 || direction == -taken)
+			return 0;
+		taken = direction;
+		column++;
+	}
+	return taken == 0 ? 1 : taken;
+}
+
+/* Describe an output that is a column: of all rows of a group, or of the row that is taken. */
+static bool
+find_column_output(const Search *s, const SfxAggQuestion *q, const Var *var, SfxAggWanted *w,
+				   SfxAggOutput *out)
+{
+	out->kind = SFX_AGG_GROUP;
+	out->column = find_column(s, var);
+	if (!q->on || list_member(q->groups, var))
+		return out->column >= 0 && out->column < w->grouping.columns;
+	out->kind = SFX_AGG_ROW;
+	out->direction = row_taken(s, q, w->grouping.columns - (w->grouping.steps != NIL ? 1 : 0));
+	if (out->direction == 0)
+		return sfx_agg_note(s->info->indexoid,
+							"DISTINCT ON takes rows in an order that is not that of its columns");
+	/* the last row is looked for from the group's end */
+	w->values += out->direction < 0;
+	return has_columns(s, (Node *) var);
+}
+
 /* ---- aggregates by an index ---- */
 
 /* Is it COUNT(DISTINCT) of the column right after the grouping columns? */
@@ -486,23 +604,6 @@ is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
 		return false;
 	out->kind = agg->aggfnoid == F_SUM_INT2 || agg->aggfnoid == F_SUM_INT4 ||
 		agg->aggfnoid == F_SUM_INT8 || agg->aggfnoid == F_SUM_NUMERIC ? SFX_AGG_SUM : SFX_AGG_AVG;
-	return true;
-}
-
-/* Can an expression over columns be evaluated for an entry of the index? */
-static bool
-has_columns(const Search *s, Node *expr)
-{
-	ListCell   *lc;
-
-	foreach(lc, pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS))
-	{
-		const Var  *var = column_of(lfirst(lc), s->rel);
-		int			column = var ? find_column(s, var) : -1;
-
-		if (column < 0 || !same_form(s, column, var->vartype))
-			return false;
-	}
 	return true;
 }
 
@@ -600,13 +701,8 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 		}
 		else if (!IsA(expr, Var))
 			out->kind = SFX_AGG_FUNCTION;
-		else
-		{
-			out->kind = SFX_AGG_GROUP;
-			out->column = find_column(s, (Var *) expr);
-			if (out->column < 0 || out->column >= w->grouping.columns)
-				return false;
-		}
+		else if (!find_column_output(s, q, (Var *) expr, w, out))
+			return false;
 		out++;
 	}
 	return true;

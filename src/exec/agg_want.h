@@ -21,6 +21,9 @@ typedef struct SfxAggQuestion
 	Var		   *stepped;		/* another one, of which only steps matter, or NULL */
 	List	   *steps;			/* its steps: see agg_bucket.h */
 	bool		again;			/* groups may come again, so they have to be merged by value */
+	bool		on;				/* DISTINCT ON: a row of each group, ... */
+	List	   *order;			/* ... the first by these SortGroupClauses, ... */
+	List	   *ordered;		/* ... which are of these expressions */
 } SfxAggQuestion;
 
 /* What an index has to compute for that. */

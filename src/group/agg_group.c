@@ -19,6 +19,7 @@
  */
 #include "surfidx.h"
 #include "agg_group_impl.h"
+#include "payload.h"
 #include "scan.h"
 
 #include "miscadmin.h"
@@ -76,7 +77,7 @@ sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, const SfxCondition *condit
 	if (grouping->steps != NIL)
 		g->bucketer = create_bucketer(g);
 	g->visibility = sfx_visibility_begin(scan);
-	g->aggregates = sfx_aggregates_create(g->index, &g->kd, exprs, outputs, n);
+	g->aggregates = sfx_aggregates_create(g->index, &g->kd, g->order, exprs, outputs, n);
 	g->most_rows = g->columns == 0 ? SFX_ROWS_FIRST_OF_ALL : SFX_ROWS_FIRST;
 	g->portion = g->columns == 0 ? SFX_BLOCK_ENTRIES : SFX_ROWS_FIRST;
 	g->outer_states = palloc0(n * sizeof(SfxAggState));
@@ -472,12 +473,17 @@ static void
 put_values(SfxGroups *g, const Gathered *group, const uint8 *key, const SfxAggState *states,
 		   Datum *values, bool *isnull)
 {
-	uint32		keylen = group->keylen;
-	bool		there = sfx_aggregates_group(g->aggregates, key, keylen, values, isnull);
+	SfxEntry	e = {key, group->keylen, 0, NULL, 0};
+	bool		row = sfx_aggregates_row(g->aggregates, states, &e);
+	bool		there = !row &&
+	sfx_aggregates_group(g->aggregates, key, group->keylen, values, isnull);
 
 	if (g->by.columns > 0 && !there)
-		sfx_key_decode(&g->kd, g->index, key, keylen, g->by.columns, g->values, g->isnull,
-					   g->arena->data);
+		sfx_key_decode(&g->kd, g->index, e.key, e.keylen, row ? g->kd.nkeys : g->by.columns,
+					   g->values, g->isnull, g->arena->data);
+	if (row && e.payload)
+		sfx_payload_decode(&g->kd, g->index, e.payload, e.paylen, g->values, g->isnull,
+						   g->payload_arena->data);
 	for (int c = 0; c < g->by.columns && g->exprs; c++)
 		sfx_exprs_set(g->exprs, c, g->values[c], g->isnull[c]);
 	for (int i = 0; i < g->noutputs; i++)
@@ -486,7 +492,7 @@ put_values(SfxGroups *g, const Gathered *group, const uint8 *key, const SfxAggSt
 
 		if (out->kind == SFX_AGG_FUNCTION)
 			values[i] = sfx_expr_value(g->exprs, out->prepared, &isnull[i]);
-		else if (out->kind != SFX_AGG_GROUP)
+		else if (out->kind != SFX_AGG_GROUP && out->kind != SFX_AGG_ROW)
 			values[i] = sfx_aggregates_value(g->aggregates, i, states, &isnull[i]);
 		else if (!there)
 		{

@@ -140,6 +140,7 @@ struct SfxGroups
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 	PGAlignedBlock arena[SFX_ARENA / BLCKSZ];
+	PGAlignedBlock payload_arena[SFX_ARENA / BLCKSZ];
 };
 
 /* The states of a group of the queue. */

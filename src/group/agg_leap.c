@@ -2,8 +2,8 @@
  * agg_leap.c - large groups that are decided by their ends: the rest is not read
  *
  * Rows may only be told apart (DISTINCT), or the aggregates may be min and max of the groups' own
- * columns or of the next one.  Then a group's first rows decide min (of a descending column max),
- * and its last rows the other.  When so many entries of a group were read that a descent costs less
+ * columns or of the next one, or the first or last row is all that is wanted (DISTINCT ON).  Then a
+ * group's first rows decide min (of a descending column max), and its last rows the other.  When so many entries of a group were read that a descent costs less
  * than reading on, the scan goes to the group's end: straight to the next group, or, if the last
  * rows are needed, back from there to a visible row (Y18).
  *
@@ -41,6 +41,7 @@ sfx_groups_may_leap(const SfxGrouping *grouping, const SfxAggOutput *outputs, in
 		return false;
 	for (int i = 0; i < n; i++)
 		if (outputs[i].kind != SFX_AGG_GROUP && outputs[i].kind != SFX_AGG_FUNCTION &&
+			outputs[i].kind != SFX_AGG_ROW &&
 			(outputs[i].kind != SFX_AGG_LEAST || sfx_agg_is_filtered(&outputs[i]) || !outputs[i].ordered || outputs[i].direction == 0))
 			return false;
 	return true;
@@ -73,6 +74,7 @@ sfx_groups_plan_leaps(SfxGroups *g)
 
 		if (out->kind == SFX_AGG_LEAST && out->column == g->columns)
 			g->leaps_last |= (out->direction > 0) == g->kd.col[out->column].desc;
+		g->leaps_last |= out->kind == SFX_AGG_ROW && out->direction < 0;
 	}
 }
 
@@ -167,8 +169,10 @@ take_last(SfxGroups *g)
 
 		if (!sfx_queue_belongs(g, block, 0) || is_squeezed(g, key, keylen))
 			return false;
-		if (take_one(g, block) && keylen > g->group[open].len &&
-			key[g->group[open].len] == SFX_MARK_VALUE)
+		/* a row of DISTINCT ON may have NULLs, min and max have none */
+		if (take_one(g, block) &&
+			(sfx_aggregates_take_rows(g->aggregates) ||
+			 (keylen > g->group[open].len && key[g->group[open].len] == SFX_MARK_VALUE)))
 			return true;
 	}
 	return false;

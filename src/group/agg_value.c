@@ -103,7 +103,8 @@ set_method(SfxAggregates *a, SfxAggMethod *m, const SfxAggOutput *out)
 
 	m->out = *out;
 	m->typlen = att->attlen;
-	m->typbyval = att->attbyval;
+	/* a ROW's value is its entry */
+	m->typbyval = att->attbyval && out->kind != SFX_AGG_ROW;
 	if (out->kind == SFX_AGG_LEAST)
 		find_function(m);
 	m->numeric = sfx_aggregate_is_numeric(out->aggref);
@@ -154,13 +155,14 @@ has_coded_way(const SfxAggregates *a, const SfxAggMethod *m)
 }
 
 SfxAggregates *
-sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, SfxExprs *exprs,
-					  const SfxAggOutput *outputs, int n)
+sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, const SfxOrder *order,
+					  SfxExprs *exprs, const SfxAggOutput *outputs, int n)
 {
 	SfxAggregates *a = palloc0(sizeof(SfxAggregates));
 
 	a->index = index;
 	a->kd = kd;
+	a->order = order;
 	a->exprs = exprs;
 	a->cxt = CurrentMemoryContext;
 	a->scratch = AllocSetContextCreate(a->cxt, "surfidx aggregates", ALLOCSET_DEFAULT_SIZES);
@@ -178,6 +180,8 @@ sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, SfxExprs *exprs,
 		a->ones &= has_way_for_one(a, &a->method[i]);
 		if (outputs[i].kind == SFX_AGG_FUNCTION)
 			a->places = false;
+		if (outputs[i].kind == SFX_AGG_ROW && a->row == NULL)
+			a->row = &a->method[i];
 		if (outputs[i].kind == SFX_AGG_GROUP)
 			a->places &= a->method[i].at > 0 && a->method[i].width > 1;
 	}
@@ -452,6 +456,9 @@ add_quickly(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock *b
 			return true;
 		case SFX_AGG_COUNT_ROWS:
 			s->n += to - from;
+			return true;
+		case SFX_AGG_ROW:
+			sfx_agg_add_row(a, m, s, block, from, to);
 			return true;
 		case SFX_AGG_COUNT_COLUMN:
 			return count_values(a, m, s, block, from, to);

@@ -17,6 +17,7 @@ typedef enum SfxAggKind
 {
 	SFX_AGG_GROUP,				/* no aggregate, but a grouping column */
 	SFX_AGG_FUNCTION,			/* ... or an expression over such columns */
+	SFX_AGG_ROW,				/* ... or a column of the group's first or last row (DISTINCT ON) */
 	SFX_AGG_COUNT_ROWS,
 	SFX_AGG_COUNT_COLUMN,		/* values that are not NULL */
 	SFX_AGG_COUNT_DISTINCT,		/* groups within the group: agg_group.h */
@@ -36,9 +37,13 @@ typedef struct SfxAggOutput
 	 * one end.
 	 */
 	bool		ordered;
-	/* LEAST: 1 (min) or -1 (max) if the class's order is the aggregate's, else 0 */
+
+	/*
+	 * LEAST: 1 (min) or -1 (max) if the class's order is the aggregate's, else 0.  ROW: 1 (the
+	 * first one) or -1 (the last one).
+	 */
 	int			direction;
-	const Aggref *aggref;		/* NULL: GROUP, FUNCTION */
+	const Aggref *aggref;		/* NULL: GROUP, FUNCTION, ROW */
 	Expr	   *expr;			/* FUNCTION: the expression, ... */
 	SfxExpr    *prepared;		/* ... ready to be evaluated */
 	SfxCondition *filter;		/* rows have to pass it; NULL: there is none */
@@ -62,15 +67,16 @@ typedef struct SfxAggState
 	int64		fraction;		/* the sum of numerics is larger by this / 10^8, ... */
 	int			scale;			/* ... and is shown with so many decimal places, ... */
 	Datum		value;			/* ... and this is the sum of those that do not fit; LEAST: the
-								 * value */
+								 * value; ROW: the entry */
 	bool		have;			/* value is set */
 } SfxAggState;
 
 /*
- * Prepare n outputs over an index; the array is the caller's and has to last.  Memory: the current
+ * Prepare n outputs over an index; the array and the order are the caller's and have to last.  Memory: the current
  * context, for as long as there are states, whose values stand there.
  */
-extern SfxAggregates *sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, SfxExprs *exprs,
+extern SfxAggregates *sfx_aggregates_create(Relation index, const SfxKeyDesc *kd,
+											const SfxOrder *order, SfxExprs *exprs,
 											const SfxAggOutput *outputs, int n);
 
 /*
@@ -106,6 +112,12 @@ extern bool sfx_aggregates_have_ones(const SfxAggregates *a, const SfxBlock *blo
 extern void sfx_aggregates_ones(const SfxAggregates *a, int k, const SfxBlock *block, int from,
 								int to, Datum *values);
 
+/* Are there ROW outputs? */
+extern bool sfx_aggregates_take_rows(const SfxAggregates *a);
+
+/* The entry of the row that ROW outputs are of, without its TID; valid as long as the states. */
+extern bool sfx_aggregates_row(const SfxAggregates *a, const SfxAggState *states, SfxEntry *e);
+
 /* Add a group's states to those of another group; COUNT_DISTINCT is left to the caller. */
 extern void sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const SfxAggState *more);
 
@@ -113,7 +125,7 @@ extern void sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const Sf
 extern void sfx_aggregates_clear(SfxAggregates *a, SfxAggState *states);
 
 /*
- * The value of output i, which is neither GROUP nor FUNCTION.  By-reference values are the state's, or in the
+ * The value of output i, which is an aggregate.  By-reference values are the state's, or in the
  * current context.
  */
 extern Datum sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *isnull);

@@ -2,8 +2,8 @@
  * agg_value_impl.h - what the files about aggregates' states share
  *
  * agg_value.c chooses how an output is computed, adds entries, and makes values of states; beside
- * it are agg_numeric.c (sums of numerics), agg_coded.c (coded blocks) and agg_ones.c (groups of one
- * entry).  No other file includes this.
+ * it are agg_numeric.c (sums of numerics), agg_row.c (whole rows), agg_coded.c (coded blocks) and
+ * agg_ones.c (groups of one entry).  No other file includes this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_AGG_VALUE_IMPL_H
@@ -39,12 +39,14 @@ struct SfxAggregates
 {
 	Relation	index;
 	const SfxKeyDesc *kd;
+	const SfxOrder *order;
 	SfxExprs   *exprs;			/* of filters */
 	MemoryContext cxt;			/* for the states' values */
 	MemoryContext scratch;		/* garbage of a call of sfx_aggregates_add */
 	uint32		keylen;			/* of each key without NULLs; 0: it varies */
 	int			n;
 	SfxAggMethod *method;
+	const SfxAggMethod *row;	/* the first one of kind ROW, or NULL */
 	bool		coded;			/* all methods have short cuts for coded blocks */
 	bool		ones;			/* ... and for groups of one entry */
 	bool		places;			/* all grouping columns have places */
@@ -159,6 +161,12 @@ sfx_agg_decode_key(SfxAggregates *a, const SfxBlock *block, int i, int upto)
 	sfx_key_decode(kd, a->index, e.key, e.keylen, kd->nrests > 0 ? kd->nkeys : upto,
 				   a->values, a->isnull, a->arena->data);
 }
+
+/* ---- agg_row.c ---- */
+
+/* Add entries to the state of a ROW. */
+extern void sfx_agg_add_row(SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s,
+							const SfxBlock *block, int from, int to);
 
 /* ---- agg_numeric.c ---- */
 

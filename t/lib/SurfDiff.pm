@@ -934,10 +934,29 @@ sub bucket_of
 	  : undef;
 }
 
+# The first or last row of each group, in the order of all keys, so that there is one answer.
+sub make_distinct_on
+{
+	my ($self, $case, $ix) = @_;
+	my @keys = @{ $ix->{keys} };
+	return undef if @keys < 2;
+	my $n = 1 + rnd($#keys);
+	my $back = chance(0.5);
+	my $where = chance(0.6) ? $ix->{where} || 'true' : $self->conditions($case, $ix);
+	my @on = map { $_->{col}{name} } @keys[ 0 .. $n - 1 ];
+	my @order = map { key_order($keys[$_], $_ < $n ? 0 : $back) } 0 .. $#keys;
+
+	return { modes => [ 'only', 'nosort', 'default' ], ordered => 1,
+		sql => 'SELECT DISTINCT ON (' . join(', ', @on) . ') '
+		  . join(', ', map { shown($_->{col}) } @keys)
+		  . " FROM t WHERE $where ORDER BY " . join(', ', @order) };
+}
+
 # What the index may compute: aggregates of all rows, or of groups of leading columns in any order.
 sub make_aggregate
 {
 	my ($self, $case, $ix) = @_;
+	return $self->make_distinct_on($case, $ix) if chance(0.15);
 	my @keys = map { $_->{col} } @{ $ix->{keys} };
 	my $all = $ix->{where} || 'true';
 	my $where = chance(0.4) ? $all : $self->conditions($case, $ix);

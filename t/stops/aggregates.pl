@@ -411,6 +411,15 @@ for (
 	};
 }
 
+# The pages of the ends are not all-visible, those of most other rows are.
+scenario "a group's first and last rows are looked at late", ['rows as they come'], sub {
+	table_of('a int, k int', 'a, k',
+		'SELECT g % 30, g FROM generate_series(1, 9000) g ORDER BY hashint4(g)');
+	sql('BEGIN; DELETE FROM t WHERE k < 10 OR k > 8990; ROLLBACK');
+	same_as_core(map { "SELECT string_agg(x::text, ' ' ORDER BY x)
+		FROM (SELECT DISTINCT ON (a) a, k FROM t ORDER BY a, k $_) x" } '', 'DESC');
+};
+
 # Of three groups of 10,000 rows the rest is counted by pages, when a leaf of it was read (Y19).
 my $counts = "SELECT string_agg(x::text, ' ' ORDER BY x) FROM (SELECT a, count(*) FROM t GROUP BY a) x";
 
