@@ -534,7 +534,7 @@ void
 sfx_visibility_look(SfxVisibility *v, uint64 *tid, int n, bool *seen)
 {
 	Assert(n <= SFX_VISIBILITY_ROWS);
-	memset(seen, 0, n * sizeof(bool));
+	memset(seen, 0, (unsigned) n * sizeof(bool));
 	for (int i = 0; i < n; i++)
 		tid[i] |= (uint64) i << ROW_SHIFT;
 	(void) look_at_rows(v, tid, n, seen);
