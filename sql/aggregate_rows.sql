@@ -56,6 +56,26 @@ CREATE INDEX ON parts USING surfidx (k, x);
 SELECT surfidx_why_not('SELECT DISTINCT ON (k) k, x FROM parts ORDER BY k, x');
 SELECT surfidx_why_not('SELECT DISTINCT ON (k) k, x FROM t ORDER BY k, x, id DESC');
 DROP TABLE parts;
+-- a column that a condition pins may differ by what the query sorts by
+CREATE COLLATION ci (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE cased (k int, s text COLLATE ci, id int);
+CREATE INDEX ON cased USING surfidx (k, s, id);
+INSERT INTO cased VALUES (1, 'ABC', 2), (1, 'abc', 1), (2, 'abC', 9), (2, 'abc', 5);
+VACUUM ANALYZE cased;
+SELECT DISTINCT ON (k) k, s, id FROM cased WHERE s = 'abc' ORDER BY k, s COLLATE "C", id;
+SELECT DISTINCT ON (k) k, s, id FROM cased WHERE s = 'abc' ORDER BY k, s, id;
+SELECT DISTINCT ON (k) k, s, id FROM cased WHERE s = 'abc' ORDER BY k, s DESC, id DESC;
+-- equal keys with more bytes after their last column, some of them put off
+CREATE TABLE rests (k int, s text COLLATE "und-x-icu", f float8, n numeric) WITH (autovacuum_enabled = off);
+CREATE INDEX ON rests USING surfidx (k, s, f, n);
+INSERT INTO rests SELECT g % 5, 's' || g % 3, (CASE WHEN g % 2 = 0 THEN '-0' ELSE '0' END)::float8, (g % 2)::numeric(5, 1) FROM generate_series(1, 200) g;
+ANALYZE rests;
+SELECT DISTINCT ON (k) k, s, abs(f), n FROM rests ORDER BY k, s, f, n;
+VACUUM rests;
+INSERT INTO rests SELECT k, s, f, n FROM rests;
+SELECT DISTINCT ON (k) k, s, abs(f), n FROM rests ORDER BY k DESC, s DESC, f DESC, n DESC;
+DROP TABLE cased, rests;
+DROP COLLATION ci;
 -- a cursor that stops between groups, and goes back
 BEGIN;
 DECLARE c SCROLL CURSOR FOR SELECT DISTINCT ON (k) k, x FROM t WHERE k < 5 ORDER BY k, x DESC, id DESC;

@@ -18,6 +18,12 @@
 extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);
 
 /*
+ * Move *off, where an entry begins, over entries that are not of that key: over all of them that
+ * are written in the shortest form, up to the first that is not.
+ */
+extern void sfx_log_skip_others(Page page, uint32 *off, const uint8 *key, uint32 keylen);
+
+/*
  * The end of a log page, copied: the entries after a place, as a small page that sfx_log_parse
  * reads from `off` on.  len 0: there are none.
  */

@@ -209,6 +209,25 @@ sfx_log_skip_rising(Page page, uint32 *off, SfxPos *top)
 	return n;
 }
 
+/* The same for entries of other keys than this one. */
+void
+sfx_log_skip_others(Page page, uint32 *off, const uint8 *key, uint32 keylen)
+{
+	const uint8 *body = SfxPageBody(page);
+	uint32		len = SfxPageBodyLen(page);
+	uint32		at = *off;
+	uint32		size;
+	FirstEntry	first;
+
+	if (!first_entry(body, len, &first))
+		return;
+	size = header_size(0) + first.keylen;
+	while (at + size <= len && body[at] == 0 &&
+		   !sfx_same_bytes(body + at + header_size(0), first.keylen, key, keylen))
+		at += size;
+	*off = at;
+}
+
 /* See log.h.  Later entries refer to the header of the page's first one, so that is copied, too. */
 void
 sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end)

@@ -216,7 +216,8 @@ ask_row(PlannerInfo *root, List *exprs, SfxAggQuestion *q)
 		q->order = lappend(q->order, clause);
 		q->ordered = lappend(q->ordered, get_sortgroupclause_expr(clause, root->processed_tlist));
 	}
-	return !q->again && !contain_volatile_functions((Node *) exprs);
+	/* (in a subplan's plan it does not look for such functions) */
+	return !q->again && !contain_volatile_functions((Node *) exprs) && !contain_subplans((Node *) exprs);
 }
 
 bool
@@ -233,7 +234,8 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 		return sfx_agg_note(0, "groups are by something else than functions of the table's columns "
 							"that are not volatile");
 	if (extra == NULL && parse->hasDistinctOn && !ask_row(root, exprs, question))
-		return sfx_agg_note(0, "DISTINCT ON is by groups that may come again, or its outputs are volatile");
+		return sfx_agg_note(0, "DISTINCT ON is by groups that may come again, or its outputs are "
+							"volatile or have subqueries");
 	foreach(lc, extra ? SfxGroupClause(root) : SfxDistinctClause(root))
 		question->asked = lappend_oid(question->asked, lfirst_node(SortGroupClause, lc)->eqop);
 	question->exprs = sfx_agg_parts(exprs, question->groups);
@@ -444,6 +446,18 @@ leading_columns(const Search *s, const SfxAggQuestion *q, bool *stepped)
 
 /* ---- rows of groups ---- */
 
+/* Does a query sort by the order of the index's column, up or down?  Its strategy, or 0. */
+static int
+strategy_of(const Search *s, int column, const SortGroupClause *clause, const Expr *expr)
+{
+	int			strategy = get_op_opfamily_strategy(clause->sortop, s->info->opfamily[column]);
+
+	if ((strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber) ||
+		exprCollation((Node *) expr) != s->info->indexcollations[column])
+		return 0;
+	return strategy;
+}
+
 /*
  * How does the index order rows by its column, beside how a query does: 1: alike, -1: the other way
  * round, 0: otherwise?
@@ -451,19 +465,25 @@ leading_columns(const Search *s, const SfxAggQuestion *q, bool *stepped)
 static int
 direction_of(const Search *s, int column, const SortGroupClause *clause, const Expr *expr)
 {
-	int			strategy = get_op_opfamily_strategy(clause->sortop, s->info->opfamily[column]);
+	int			strategy = strategy_of(s, column, clause, expr);
 	int16		option = s->index->rd_indoption[column];
 	bool		alike = (strategy == BTGreaterStrategyNumber) == ((option & INDOPTION_DESC) != 0);
 	bool		nulls = clause->nulls_first == ((option & INDOPTION_NULLS_FIRST) != 0);
 
-	if ((strategy != BTLessStrategyNumber && strategy != BTGreaterStrategyNumber) ||
-		exprCollation((Node *) expr) != s->info->indexcollations[column])
+	if (strategy == 0)
 		return 0;
 	if (nulls != alike &&
 		!SfxColumnIsNotNull(planner_rt_fetch(s->rel->relid, s->root), s->rel,
 							s->info->indexkeys[column]))
 		return 0;
 	return alike ? 1 : -1;
+}
+
+/* Are all values of the index's column equal, by what the query sorts them by? */
+static bool
+is_constant_order(const Search *s, int column, const SortGroupClause *clause, const Expr *expr)
+{
+	return is_pinned(s, column) && strategy_of(s, column, clause, expr) != 0;
 }
 
 /*
@@ -486,7 +506,8 @@ row_taken(const Search *s, const SfxAggQuestion *q, int column)
 			column++;
 		if (var == NULL)
 			return 0;
-		if (list_member(q->columns, var) || is_pinned(s, find_column(s, var)))
+		if (list_member(q->columns, var) ||
+			is_constant_order(s, find_column(s, var), lfirst(lc), lfirst(lc2)))
 			continue;
 		if (column == s->info->nkeycolumns || s->info->indexkeys[column] != var->varattno)
 			return 0;

@@ -8,7 +8,6 @@
  */
 #include "surfidx.h"
 #include "agg_value_impl.h"
-#include "order.h"
 
 #include "utils/memutils.h"
 
@@ -31,9 +30,8 @@ kept_row(const SfxAggState *s)
 static int
 compare(const SfxAggregates *a, const SfxEntry *e, const KeptRow *row)
 {
-	if (a->kd->comparator)
-		return sfx_order_cmp_columns(a->order, 0, e->key, (int) e->keylen, row->bytes,
-									 (int) row->keylen);
+	if (a->order)
+		return a->order->cmp(a->order, e->key, e->keylen, row->bytes, row->keylen);
 	return sfx_cmp_bytes(e->key, e->keylen, row->bytes, row->keylen);
 }
 

@@ -196,7 +196,6 @@ is_wanted(const SfxReader *r, const SfxEntry *e)
 	SfxPos		p = {e->key, e->keylen, e->tid};
 	bool		ahead;
 
-	/* most entries are of other keys than the one that is looked up */
 	if (r->range.point &&
 		!sfx_same_bytes(r->range.lo.pos.key, r->range.lo.pos.len, e->key, e->keylen))
 		return false;
@@ -233,6 +232,8 @@ insert_in_order(SfxReader *r, Batch *b, const SfxEntry *e)
 static void
 fill_from_end(SfxReader *r, const SfxMeta *meta, Batch *b)
 {
+	Page		page = r->delta.end.copy.page;
+	const SfxPos *key = &r->range.lo.pos;
 	SfxEntry	e;
 	bool		dead;
 	uint32		off = r->delta.end.off;
@@ -240,9 +241,16 @@ fill_from_end(SfxReader *r, const SfxMeta *meta, Batch *b)
 	empty_batch(b, meta->gens[0].gen);
 	if (SFX_MUTANT("end of the log unread"))
 		return;
-	while (sfx_log_parse(r->index, r->delta.end.blkno, r->delta.end.copy.page, &off, &e, &dead))
+	for (;;)
+	{
+		/* most entries are of other keys than the one that is looked up */
+		if (r->range.point)
+			sfx_log_skip_others(page, &off, key->key, key->len);
+		if (!sfx_log_parse(r->index, r->delta.end.blkno, page, &off, &e, &dead))
+			break;
 		if (!dead && is_wanted(r, &e))
 			insert_in_order(r, b, &e);
+	}
 }
 
 /* Is the step's end beyond its beginning? */
