@@ -94,6 +94,7 @@ hostile(const uint8_t *data, size_t size)
 	{
 		sfx_inner_child(&p, i, &blk, &count);
 		sfx_inner_counts(&p, i, &count, &own, &total);
+		sfx_inner_pass(&p, i, p.nchildren, size, &count);
 	}
 	decode_all(&p, data, size);
 }

@@ -105,78 +105,128 @@ count_leaf(TreeCount *t)
 	return !t->enough && !inf && below_end(t);
 }
 
-/*
- * Count all leaves below a page, of which only the counts are decoded, if it begins at t->at, ends
- * in the range, and has not too many; t->at becomes its end.  *end: that was the tree's last page.
- */
-static bool
-count_page(TreeCount *t, bool *end)
+/* A copy of a page above the leaves. */
+typedef struct Above
 {
-	Buffer		buf = sfx_tree_find(SfxTreeOf(t->index, t->order, t->meta, t->run->id), &t->at.pos,
-									false, 1);
-	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
-	Page		image = BufferIsValid(buf) ? BufferGetPage(buf) : NULL;
 	SfxInner	page;
+	BlockNumber blkno;
 	SfxPos		low;
 	SfxPos		high;
 	bool		inf;
-	uint64		below,
-				own,
-				total;
+	uint8		fences[2 * SFX_MAX_ENTRY];
+	PGAlignedBlock copy;
+} Above;
 
-	if (image == NULL)
+/* Copy the page that holds t->at.  False: the run is gone. */
+static bool
+load_above(TreeCount *t, Above *a)
+{
+	Buffer		buf = sfx_tree_find(SfxTreeOf(t->index, t->order, t->meta, t->run->id), &t->at.pos,
+									false, 1);
+	Page		copy = (Page) a->copy.data;
+
+	if (!BufferIsValid(buf))
 		return false;
-	if (sfx_inner_open(&page, SfxPageBody(image), SfxPageBodyLen(image), t->order) < 0 ||
-		sfx_inner_fences(&page, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0 ||
-		sfx_inner_counts(&page, 0, &below, &own, &total) < 0)
-		sfx_corrupt(t->index, BufferGetBlockNumber(buf), "inner page");
+	a->blkno = BufferGetBlockNumber(buf);
+	memcpy(copy, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
-	if (sfx_order_cmp_pos(t->order, &low, &t->at.pos) != 0 || total > t->most - t->n ||
-		(t->hi->key && (inf || sfx_order_cmp_pos(t->order, &high, t->hi) > 0)))
+	if (SfxPageGetTail(copy)->level == 0)
 		return false;
-	t->n += total;
-	*end = inf;
-	if (!inf)
-		sfx_bound_set(&t->at, &high);
+	if (sfx_inner_open(&a->page, SfxPageBody(copy), SfxPageBodyLen(copy), t->order) < 0 ||
+		sfx_inner_fences(&a->page, a->fences, &a->low, a->fences + SFX_MAX_ENTRY, &a->high, &a->inf) < 0)
+		sfx_corrupt(t->index, a->blkno, "inner page");
 	return true;
+}
+
+/* The child that holds pos; *begins: it begins there. */
+static int
+find_child(const TreeCount *t, const Above *a, const SfxPos *pos, bool *begins)
+{
+	int			i = sfx_inner_find(&a->page, pos);
+	int			before = sfx_inner_find_before(&a->page, pos);
+
+	if (i < 0 || before < 0)
+		sfx_corrupt(t->index, a->blkno, "inner page search");
+	*begins = i != before || (i == 0 && sfx_order_cmp_pos(t->order, &a->low, pos) == 0);
+	return i;
+}
+
+/*
+ * t->at becomes the beginning of a child, which the child itself tells without a search.  False: it
+ * is no leaf of the run any more, so groups were written.
+ */
+static bool
+go_to_child(TreeCount *t, const Above *a, int i)
+{
+	const SfxTree *tree = SfxTreeOf(t->index, t->order, t->meta, t->run->id);
+	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
+	uint32_t	blkno;
+	uint64_t	count;
+	Buffer		buf;
+	Page		page;
+	SfxLeaf		leaf;
+	SfxPos		low;
+	SfxPos		high;
+	bool		inf;
+	bool		valid;
+
+	if (sfx_inner_child(&a->page, i, &blkno, &count) < 0)
+		sfx_corrupt(t->index, a->blkno, "inner page");
+	buf = sfx_read_linked(t->index, blkno, NULL);
+	page = BufferGetPage(buf);
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	valid = sfx_tree_page_is(t->index, blkno, page, tree->meta, tree->run, 0);
+	if (valid)
+	{
+		if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), t->order) < 0 ||
+			sfx_leaf_fences(&leaf, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0)
+			sfx_corrupt(t->index, blkno, "leaf header or directory");
+	}
+	UnlockReleaseBuffer(buf);
+	valid = valid && sfx_order_cmp_pos(t->order, &low, &t->at.pos) > 0;
+	if (valid)
+		sfx_bound_set(&t->at, &low);
+	return valid;
 }
 
 /*
  * Count whole leaves: the children from t->at on, of the page above the leaves that holds it, up to
- * the one that holds the end of the range, or has too many; t->at becomes the end of the last one
- * counted.  *end: that was the tree's last leaf.  False: no leaf begins there, or none is in the range as a whole, so a
- * leaf has to be read.
+ * the one that holds the end of the range, or has too many; of the page only the counts are
+ * decoded.  t->at becomes the end of the last one counted.  *end: that was the tree's last leaf.
+ * False: no leaf begins there, or none is in the range as a whole, so a leaf has to be read.
  */
 static bool
 count_children(TreeCount *t, bool *end)
 {
-	SfxNode		node;
-	bool		counted = false;
-	int			i = 0;
+	Above	   *a = palloc(sizeof(Above));
+	bool		begins;
+	int			from;
+	int			to;
+	int			next;
+	uint64		n;
 
-	if (!sfx_tree_try_load(SfxTreeOf(t->index, t->order, t->meta, t->run->id), &t->at.pos, 1, &node))
+	if (!load_above(t, a))
 		return false;
-	while (i < node.nchildren && sfx_order_cmp_pos(t->order, &node.children[i].low, &t->at.pos) < 0)
-		i++;
-	if (i == node.nchildren || sfx_order_cmp_pos(t->order, &node.children[i].low, &t->at.pos) != 0)
+	from = find_child(t, a, &t->at.pos, &begins);
+	if (!begins)
 		return false;
-	for (; i < node.nchildren; i++)
-	{
-		bool		inf = i + 1 == node.nchildren && node.high_inf;
-		const SfxPos *high = i + 1 < node.nchildren ? &node.children[i + 1].low : &node.high;
-
-		t->near_end = t->hi->key && (inf || sfx_order_cmp_pos(t->order, high, t->hi) > 0);
-		if (t->near_end)
-			break;
-		if (!add(t, node.children[i].count))
-			break;
-		counted = true;
-		*end = inf;
-		if (inf)
-			break;
-		sfx_bound_set(&t->at, high);
-	}
-	return counted;
+	to = a->page.nchildren;
+	if (t->hi->key && sfx_inner_cmp_fences(&a->page, t->hi) <= 0)
+		to = find_child(t, a, t->hi, &begins);
+	t->near_end = to < a->page.nchildren;
+	next = sfx_inner_pass(&a->page, from, to, t->most - t->n, &n);
+	if (next < 0)
+		sfx_corrupt(t->index, a->blkno, "inner page");
+	t->n += n;
+	t->enough = next < to;
+	if (next == from)
+		return false;
+	*end = next == a->page.nchildren && a->inf;
+	if (next < a->page.nchildren)
+		t->exact &= go_to_child(t, a, next);
+	else if (!a->inf)
+		sfx_bound_set(&t->at, &a->high);
+	return t->exact;
 }
 
 static void
@@ -192,8 +242,10 @@ count(TreeCount *t)
 		bool		end = false;
 
 		CHECK_FOR_INTERRUPTS();
-		if (t->run->level > 0 && !t->near_end && (count_page(t, &end) || count_children(t, &end)))
+		if (t->run->level > 0 && !t->near_end && count_children(t, &end))
 			more = !end;
+		else if (!t->exact)
+			break;
 		else if (!t->enough)
 			more = count_leaf(t);
 		MemoryContextReset(cxt);

@@ -261,6 +261,19 @@ find_is(const SfxInner *p, const SfxPos *pos, bool strict, int want)
 	return got == want;
 }
 
+/* Does a pass over children [from, to) end where their counts say? */
+static bool
+pass_is(const SfxInner *p, int from, int to, uint64_t most)
+{
+	uint64_t	want = 0,
+				sum;
+	int			i = from;
+
+	for (; i < to && set[i].count <= most - want; i++)
+		want += set[i].count;
+	return sfx_inner_pass(p, from, to, most, &sum) == i && sum == want;
+}
+
 /* Is that between separators i and i + 1 of n? */
 static bool
 is_place(const SfxUpperPlace *place, int i, int n)
@@ -385,6 +398,8 @@ check_page(const uint8_t *page, int len, int n, const SfxPos *high)
 
 		if (i % 16 == 0 || i == n - 1)
 			bad += sfx_inner_counts(&p, i, &below, &own, &total) != SFX_OK || below != left || own != set[i].count || total != all;
+		bad += !pass_is(&p, i, n, i % 16 == 0 ? total : set[i].count + i % 7);
+		bad += !pass_is(&p, i / 2, i, left / 3);
 		left += set[i].count;
 		bad += sfx_inner_child(&p, i, &blk, &count) != SFX_OK || blk != set[i].blkno || count != set[i].count ||
 			sfx_inner_filter(&p, i) != set[i].filter;

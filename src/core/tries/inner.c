@@ -343,26 +343,69 @@ sum_of(const uint64_t *c, int n)
 	return s[0] + s[1] + s[2] + s[3];
 }
 
+#define COUNTS_AT_ONCE	256
+
+/* Decode the counts of n children from child `from` on. */
+static bool
+load_counts(const View *v, SfxBuf b, uint32_t from, int n, uint64_t *c)
+{
+	uint64_t	base = (uint64_t) v->cbasehi << 32 | v->cbase;
+	uint64_t	marked = base + sfx_mask(v->cwidth);
+
+	sfx_kernels->unpack(b.p + v->counts, b.len - v->counts, (size_t) from * v->cwidth, v->cwidth, n, base, c);
+	for (int k = 0; v->nexc > 0 && k < n; k++)
+		if (c[k] == marked && !child_exception(v, b, from + (uint32_t) k, &c[k]))
+			return false;
+	return true;
+}
+
+static inline int
+at_once(uint32_t from, uint32_t to)
+{
+	return to - from < COUNTS_AT_ONCE ? (int) (to - from) : COUNTS_AT_ONCE;
+}
+
 /* The sum of the counts of children [from, to). */
 static int
 sum_counts(const View *v, SfxBuf b, uint32_t from, uint32_t to, uint64_t *sum)
 {
-	uint64_t	c[256];
-	uint64_t	base = (uint64_t) v->cbasehi << 32 | v->cbase;
-	uint64_t	marked = base + sfx_mask(v->cwidth);
+	uint64_t	c[COUNTS_AT_ONCE];
 
 	*sum = 0;
-	for (; from < to; from += 256)
+	for (; from < to; from += COUNTS_AT_ONCE)
 	{
-		int			n = to - from < 256 ? (int) (to - from) : 256;
+		int			n = at_once(from, to);
 
-		sfx_kernels->unpack(b.p + v->counts, b.len - v->counts, (size_t) from * v->cwidth, v->cwidth, n, base, c);
-		for (int k = 0; v->nexc > 0 && k < n; k++)
-			if (c[k] == marked && !child_exception(v, b, from + (uint32_t) k, &c[k]))
-				return SFX_CORRUPT;
+		if (!load_counts(v, b, from, n, c))
+			return SFX_CORRUPT;
 		*sum += sum_of(c, n);
 	}
 	return SFX_OK;
+}
+
+int
+sfx_inner_pass(const SfxInner *p, int from, int to, uint64_t most, uint64_t *sum)
+{
+	const View *v = view(p);
+	uint64_t	c[COUNTS_AT_ONCE];
+
+	*sum = 0;
+	if (from < 0 || to > p->nchildren)
+		return SFX_CORRUPT;
+	for (; from < to; from += COUNTS_AT_ONCE)
+	{
+		int			n = at_once((uint32_t) from, (uint32_t) to);
+
+		if (!load_counts(v, buf(p), (uint32_t) from, n, c))
+			return SFX_CORRUPT;
+		for (int k = 0; k < n; k++)
+		{
+			if (c[k] > most - *sum)
+				return from + k;
+			*sum += c[k];
+		}
+	}
+	return to;
 }
 
 int

@@ -112,6 +112,12 @@ extern int sfx_inner_child(const SfxInner *p, int i, uint32_t *blkno, uint64_t *
  */
 extern int sfx_inner_counts(const SfxInner *p, int i, uint64_t *below, uint64_t *own, uint64_t *total);
 
+/*
+ * Pass over children [from, to) as long as they have no more than `most` entries together.  Returns
+ * the first one left, or `to`; *sum: the entries of those before it.  Or SFX_CORRUPT.
+ */
+extern int sfx_inner_pass(const SfxInner *p, int from, int to, uint64_t most, uint64_t *sum);
+
 /* Are there any filters? */
 extern bool sfx_inner_has_filters(const SfxInner *p);
 
