@@ -140,6 +140,11 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
 			('OFFSET of half, descending', 'SELECT k FROM r ORDER BY k DESC LIMIT 1
 				OFFSET (SELECT rows / 2 FROM bench.loaded)')) v(metric, query);
 INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
+	('offset', 'merged', NULL, 'percentile_disc', 'SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY k)
+		FROM r', 300),
+	('offset', 'merged', NULL, 'percentile_disc, three quartiles',
+		'SELECT sum(x) FROM unnest((SELECT percentile_disc(ARRAY[0.25, 0.5, 0.75])
+			WITHIN GROUP (ORDER BY k) FROM r)) x', 100),
 	('sensors', 'merged', NULL, 'OFFSET 9,000 in a group of 10,000',
 		'SELECT b FROM r WHERE k = (SELECT min(k) FROM r) ORDER BY b LIMIT 1 OFFSET 9000', 200);
 
