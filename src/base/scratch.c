@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * scratch.c - large scratch structures that go from scan to scan
  *
- * A scan needs some 100 kB of buffers.  If they were freed after every statement, the C library
+ * A scan needs 20 to 200 kB of buffers.  If they were freed after every statement, the C library
  * would return them to the system, and the next statement would take page faults: many times the
  * cost of a lookup.  So a backend keeps a few structures of each kind.
  *
@@ -14,7 +14,9 @@
 #include "lib/ilist.h"
 #include "utils/memutils.h"
 
-#define SPARES_KEPT		4		/* of each kind */
+/* So many bytes of each kind are kept, and no more structures than that. */
+#define BYTES_KEPT			(160 * 1024)
+#define SPARES_KEPT			16
 #define HOLDERS_LOOKED_AT	16	/* holders of other contexts that are passed in the list, before a
 								 * new holder is made */
 
@@ -37,6 +39,8 @@ typedef struct SpareHeader
 
 static void *kept[SFX_SPARE_KINDS][SPARES_KEPT];
 static int	nkept[SFX_SPARE_KINDS];
+static int	most_kept[SFX_SPARE_KINDS];
+int			sfx_spares_taken[SFX_SPARE_KINDS];
 
 /*
  * Holders whose structure was put back, the newest first.  They are used again in the same context,
@@ -55,7 +59,8 @@ static void
 keep(SfxSpareKind kind, void *spare)
 {
 	header_of(spare)->holder = NULL;
-	if (nkept[kind] < SPARES_KEPT)
+	sfx_spares_taken[kind]--;
+	if (nkept[kind] < most_kept[kind])
 		kept[kind][nkept[kind]++] = spare;
 	else
 		pfree(header_of(spare));
@@ -102,19 +107,24 @@ get_holder(void)
 }
 
 void *
-sfx_spare_get(SfxSpareKind kind, Size size, bool *fresh)
+sfx_spare_get(SfxSpareKind kind, Size size)
 {
 	SpareHolder *holder;
 	void	   *spare;
 
-	*fresh = nkept[kind] == 0;
-	if (*fresh)
+	if (nkept[kind] > 0)
+		spare = kept[kind][--nkept[kind]];
+	else
+	{
+		/* (each a piece of malloc's, which pfree gives back) */
+		size = Max(size, ALLOCSET_SEPARATE_THRESHOLD);
+		most_kept[kind] = Min(BYTES_KEPT / size, SPARES_KEPT);
 		spare = (char *) MemoryContextAlloc(TopMemoryContext, MAXALIGN(sizeof(SpareHeader)) + size) +
 			MAXALIGN(sizeof(SpareHeader));
-	else
-		spare = kept[kind][--nkept[kind]];
+	}
 	header_of(spare)->holder = NULL;
 	holder = get_holder();
+	sfx_spares_taken[kind]++;
 	header_of(spare)->holder = holder;
 	holder->spare = spare;
 	holder->kind = kind;

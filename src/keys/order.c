@@ -67,8 +67,6 @@ typedef struct SfxKeyOrder
 	int			in_vain;		/* guesses that said nothing, less what others have saved */
 	int			left_out;		/* guesses that are still to be left out */
 	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
-	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
-	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
 } SfxKeyOrder;
 
 static int	order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen);
@@ -133,11 +131,10 @@ const SfxOrder *
 sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
 {
 	SfxKeyOrder *ko;
-	bool		fresh;
 
 	if (!kd->comparator)
 		return NULL;
-	ko = sfx_spare_get(SFX_SPARE_ORDER, sizeof(SfxKeyOrder), &fresh);
+	ko = sfx_spare_get(SFX_SPARE_ORDER, sizeof(SfxKeyOrder));
 	ko->base.cmp = order_cmp;
 	ko->base.separate = order_separate;
 	ko->base.ranks = order_ranks;
@@ -230,15 +227,41 @@ compare_context(void *arg)
 	errcontext("comparing keys of surfidx index \"%s\"", RelationGetRelationName(((SfxKeyOrder *) arg)->index));
 }
 
+/* Compare two values of a raw column by the operator class.  (Not inlined: its arenas are large.) */
+static pg_noinline int
+cmp_decoded(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	const SfxColumn *col = &ko->kd->col[i];
+	ErrorContextCallback context = {.callback = compare_context,.arg = ko};
+	PGAlignedBlock arena_a[SFX_ARENA / BLCKSZ];
+	PGAlignedBlock arena_b[SFX_ARENA / BLCKSZ];
+	MemoryContext old;
+	Datum		da,
+				db;
+	int			c;
+
+	context.previous = error_context_stack;
+	error_context_stack = &context;
+	(void) sfx_value_decode(col, a, alen, &da, arena_a->data);
+	(void) sfx_value_decode(col, b, blen, &db, arena_b->data);
+	old = MemoryContextSwitchTo(ko->scratch);
+	c = compare(ko, i, da, db);
+	MemoryContextSwitchTo(old);
+	error_context_stack = context.previous;
+	/* decompressed values are large */
+	if (++ko->calls >= CALLS_PER_RESET || is_compressed(col, da) || is_compressed(col, db))
+	{
+		MemoryContextReset(ko->scratch);
+		ko->calls = 0;
+	}
+	return c;
+}
+
 /* Compare two values of a raw column, markers not included. */
 static int
 cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int blen)
 {
 	const SfxColumn *col = &ko->kd->col[i];
-	ErrorContextCallback context = {.callback = compare_context,.arg = ko,.previous = error_context_stack};
-	MemoryContext old;
-	Datum		da,
-				db;
 	int			c;
 
 	if (alen == blen && memcmp(a, b, alen) == 0)
@@ -254,19 +277,7 @@ cmp_raw(SfxKeyOrder *ko, int i, const uint8 *a, int alen, const uint8 *b, int bl
 			return col->desc ? (c < 0) - (c > 0) : c;
 		}
 	}
-	error_context_stack = &context;
-	(void) sfx_value_decode(col, a, alen, &da, ko->arena_a->data);
-	(void) sfx_value_decode(col, b, blen, &db, ko->arena_b->data);
-	old = MemoryContextSwitchTo(ko->scratch);
-	c = compare(ko, i, da, db);
-	MemoryContextSwitchTo(old);
-	error_context_stack = context.previous;
-	/* decompressed values are large */
-	if (++ko->calls >= CALLS_PER_RESET || is_compressed(col, da) || is_compressed(col, db))
-	{
-		MemoryContextReset(ko->scratch);
-		ko->calls = 0;
-	}
+	c = cmp_decoded(ko, i, a, alen, b, blen);
 	return col->desc ? (c < 0) - (c > 0) : c;
 }
 

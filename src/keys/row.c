@@ -17,10 +17,54 @@
 #include "leaf.h"
 #include "payload.h"
 #include "row.h"
+#include "scratch.h"
 #include "varlena.h"
 
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
+
+/* ---- room ---- */
+
+void
+sfx_row_begin(SfxRow *row)
+{
+	row->room = NULL;
+	row->itup = row->few.bytes;
+	row->cxt = CurrentMemoryContext;
+}
+
+void
+sfx_row_end(SfxRow *row)
+{
+	if (row->room)
+		sfx_spare_put(SFX_SPARE_ROW, row->room);
+}
+
+SfxRowRoom *
+sfx_row_room(SfxRow *row)
+{
+	MemoryContext old;
+
+	if (row->room)
+		return row->room;
+	old = MemoryContextSwitchTo(row->cxt);
+	row->room = sfx_spare_get(SFX_SPARE_ROW, sizeof(SfxRowRoom));
+	MemoryContextSwitchTo(old);
+	return row->room;
+}
+
+/* From now on the tuple may be as long as any. */
+static void
+need_long_tuple(SfxRow *row)
+{
+	char	   *itup = sfx_row_room(row)->itup.data;
+
+	if (row->itup == itup)
+		return;
+	row->itup = itup;
+	row->ready = false;
+	row->quick = SFX_QUICK_NO;
+}
 
 /* ---- fixed ---- */
 
@@ -140,11 +184,14 @@ plan_quick(const SfxRow *row, const SfxKeyDesc *kd)
 static inline bool
 form_fixed(SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e)
 {
-	char	   *base = row->itup.data;
+	char	   *base;
 
 	/* all values have a width, so that a key with a NULL is shorter */
 	if (unlikely(e->keylen != row->keylen))
 		return false;
+	if (unlikely(row->size > SFX_ROW_FEW))
+		need_long_tuple(row);
+	base = row->itup;
 	if (unlikely(!row->ready))
 	{
 		memset(base, 0, row->size);
@@ -303,8 +350,8 @@ form_columns(const SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e, char *d
 static inline bool
 form_text_only(SfxRow *row, const SfxEntry *e)
 {
-	IndexTuple	itup = (IndexTuple) row->itup.data;
-	char	   *data = row->itup.data + MAXALIGN(sizeof(IndexTupleData));
+	IndexTuple	itup = (IndexTuple) row->itup;
+	char	   *data = row->itup + MAXALIGN(sizeof(IndexTupleData));
 	int			len = (int) e->keylen - 2;
 
 	if (len < 0 || len + VARHDRSZ_SHORT > VARATT_SHORT_MAX || e->key[0] != SFX_MARK_VALUE || e->key[len + 1] != 0x00)
@@ -319,12 +366,14 @@ form_text_only(SfxRow *row, const SfxEntry *e)
 static inline bool
 form_direct(SfxRow *row, const SfxKeyDesc *kd, const SfxEntry *e)
 {
-	IndexTuple	itup = (IndexTuple) row->itup.data;
+	IndexTuple	itup;
 	int			size;
 
 	if (row->text_only && form_text_only(row, e))
 		return true;
-	size = form_columns(row, kd, e, row->itup.data + MAXALIGN(sizeof(IndexTupleData)));
+	need_long_tuple(row);
+	itup = (IndexTuple) row->itup;
+	size = form_columns(row, kd, e, row->itup + MAXALIGN(sizeof(IndexTupleData)));
 	if (size < 0)
 		return false;
 	itup->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + size) | row->varwidth;
@@ -360,12 +409,14 @@ form_decoded(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *
 	Size		hoff,
 				len,
 				size;
-	char	   *base = row->itup.data;
+	char	   *base;
 	uint16		heapinfo = 0;
 
-	sfx_key_decode(kd, index, e->key, e->keylen, kd->nkeys, row->values, row->isnull, row->key_arena->data);
+	need_long_tuple(row);
+	base = row->itup;
+	sfx_key_decode(kd, index, e->key, e->keylen, kd->nkeys, row->values, row->isnull, row->room->key_arena->data);
 	if (kd->natts > kd->nkeys)
-		sfx_payload_decode(kd, index, e->payload, e->paylen, row->values, row->isnull, row->pay_arena->data);
+		sfx_payload_decode(kd, index, e->payload, e->paylen, row->values, row->isnull, row->room->pay_arena->data);
 	has_null = any_null(row, kd->natts);
 	info = has_null ? INDEX_NULL_MASK : 0;
 	hoff = IndexInfoFindDataOffset(info);
@@ -407,8 +458,8 @@ sfx_row_nulls(SfxRow *row)
 {
 	Size		size = MAXALIGN(sizeof(IndexTupleData) + sizeof(IndexAttributeBitMapData));
 
-	memset(row->itup.data, 0, size);
-	((IndexTuple) row->itup.data)->t_info = size | INDEX_NULL_MASK;
+	memset(row->itup, 0, size);
+	((IndexTuple) row->itup)->t_info = size | INDEX_NULL_MASK;
 	row->ready = false;
 	row->quick = SFX_QUICK_NO;
 }
@@ -419,5 +470,5 @@ sfx_row_form(SfxRow *row, Relation index, const SfxKeyDesc *kd, const SfxEntry *
 	if (!(row->kind == SFX_ROW_FIXED && form_fixed(row, kd, e)) &&
 		!(row->kind == SFX_ROW_DIRECT && form_direct(row, kd, e)))
 		form_decoded(row, index, kd, e);
-	return (IndexTuple) row->itup.data;
+	return (IndexTuple) row->itup;
 }

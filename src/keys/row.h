@@ -52,6 +52,17 @@ typedef enum SfxRowQuick
 	SFX_QUICK_TEXT				/* short: with one byte of header */
 } SfxRowQuick;
 
+/* What rows need that are not all short. */
+typedef struct SfxRowRoom
+{
+	PGAlignedBlock key_arena[SFX_ARENA / BLCKSZ];
+	PGAlignedBlock pay_arena[SFX_ARENA / BLCKSZ];	/* INCLUDE columns */
+	PGAlignedBlock itup;
+} SfxRowRoom;
+
+/* Bytes of a tuple of one short text, and of most tuples of fixed width. */
+#define SFX_ROW_FEW		192
+
 /* The tuple that index-only scans hand out, formed in place for every row. */
 typedef struct SfxRow
 {
@@ -67,17 +78,29 @@ typedef struct SfxRow
 	SfxRowColumn col[INDEX_MAX_KEYS];
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
-	PGAlignedBlock key_arena[SFX_ARENA / BLCKSZ];
-	PGAlignedBlock pay_arena[SFX_ARENA / BLCKSZ];	/* INCLUDE columns */
-	PGAlignedBlock itup;		/* an IndexTuple */
+	char	   *itup;			/* an IndexTuple: few, or the room's */
+	SfxRowRoom *room;			/* NULL: not needed yet */
+	MemoryContext cxt;
+	union
+	{
+		uint64		align;
+		char		bytes[SFX_ROW_FEW];
+	}			few;
 } SfxRow;
 
 StaticAssertDecl(MAXALIGN(SFX_MAX_ITUP_SIZE) <= BLCKSZ, "an index tuple fits a block");
 
+/* Begin without room, which will be of the current context; give it back. */
+extern void sfx_row_begin(SfxRow *row);
+extern void sfx_row_end(SfxRow *row);
+
 /*
- * Look at the index's columns, once per scan.  The arenas and values are free for others between
- * two calls of sfx_row_form.
+ * The room.  Its arenas, and the row's values, are free for others between two calls of
+ * sfx_row_form.
  */
+extern SfxRowRoom *sfx_row_room(SfxRow *row);
+
+/* Look at the index's columns, once per scan. */
 extern void sfx_row_init(SfxRow *row, Relation index, const SfxKeyDesc *kd);
 
 /*
@@ -99,14 +122,14 @@ sfx_row_quick_text(SfxRow *row, const SfxBlock *b, uint32 from, uint32 to)
 {
 	const uint8 *key = b->keys + from;
 	int			len = (int) (to - from) - 2;
-	char	   *data = row->itup.data + MAXALIGN(sizeof(IndexTupleData));
+	char	   *data = row->itup + MAXALIGN(sizeof(IndexTupleData));
 
 	if (unlikely((unsigned) len > VARATT_SHORT_MAX - VARHDRSZ_SHORT || to + 16 > sizeof(b->keys) || key[0] != SFX_MARK_VALUE || key[len + 1] != 0x00))
 		return false;
 	SET_VARSIZE_SHORT(data, len + VARHDRSZ_SHORT);
 	for (int i = 0; i < len; i += 16)
 		memcpy(data + VARHDRSZ_SHORT + i, key + 1 + i, 16);
-	((IndexTuple) row->itup.data)->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + VARHDRSZ_SHORT + len) | INDEX_VAR_MASK;
+	((IndexTuple) row->itup)->t_info = MAXALIGN(MAXALIGN(sizeof(IndexTupleData)) + VARHDRSZ_SHORT + len) | INDEX_VAR_MASK;
 	return true;
 }
 
@@ -120,7 +143,7 @@ sfx_row_quick(SfxRow *row, const SfxBlock *b, int i)
 {
 	int			k = b->dups ? b->keyno[i] : i;
 	const uint8 *key = b->keys + b->keyoff[k];
-	char	   *to = row->itup.data + MAXALIGN(sizeof(IndexTupleData));
+	char	   *to = row->itup + MAXALIGN(sizeof(IndexTupleData));
 	uint64		v;
 	uint32		w;
 

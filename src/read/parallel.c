@@ -9,8 +9,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "parallel.h"
-#include "scan.h"
+#include "scan_impl.h"
 
 #include "pgstat.h"
 #include "storage/condition_variable.h"

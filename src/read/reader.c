@@ -24,8 +24,8 @@
 SfxReader *
 sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 {
-	bool		fresh;
-	SfxReader  *r = sfx_spare_get(SFX_SPARE_READER, sizeof(SfxReader), &fresh);
+	SfxReader  *r = sfx_spare_get(SFX_SPARE_READER, sizeof(SfxReader));
+	BoundRoom  *rooms = (BoundRoom *) &r->room;
 
 	/* Not zeroed whole: most of it is buffers. */
 	r->cxt = CurrentMemoryContext;
@@ -37,7 +37,9 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->gate.number = sfx_reader_last_gate(index);
 	r->range.follows = r->kept.valid = false;
 	r->kept.in_a_row = 0;
-	r->main.dict = NULL;
+	sfx_reader_begin_cursor(&r->main);
+	for (int i = 0; i < KEY_ROOMS; i++)
+		rooms[i].more = NULL;
 	for (int i = 0; i < READER_BATCHES; i++)
 		r->delta.batch[i] = NULL;
 	for (int i = 0; i < SFX_MAX_RUNS; i++)
@@ -117,19 +119,12 @@ sfx_reader_leaf(const SfxReader *r)
 	return r->main.leafblk;
 }
 
-static void
-unpin_dicts(SfxReader *r)
-{
-	sfx_dict_unpin(&r->main.dict);
-	for (int i = 0; i < SFX_MAX_RUNS && r->run[i]; i++)
-		sfx_dict_unpin(&r->run[i]->dict);
-}
-
 void
 sfx_reader_release_gate(SfxReader *r)
 {
 	Assert(!r->win.active);
 	drop_gate(r);
+	sfx_reader_give_back(r);
 }
 
 void
@@ -142,6 +137,7 @@ sfx_reader_rewind(SfxReader *r)
 	r->vouch.given = false;
 	r->delta.looker = NULL;
 	r->delta.portion = 0;
+	sfx_reader_give_back(r);
 }
 
 void
@@ -156,32 +152,31 @@ sfx_reader_reset(SfxReader *r)
 		sfx_activity_add_filters(r->index, &r->filter.counts);
 }
 
-static void
-put_batch(Batch *b)
-{
-	if (b->entry != b->few)
-	{
-		pfree(b->entry);
-		pfree(b->bytes);
-	}
-	sfx_spare_put(SFX_SPARE_BATCH, b);
-}
-
 void
 sfx_reader_end(SfxReader *r)
 {
+	BoundRoom  *rooms = (BoundRoom *) &r->room;
+
 	sfx_reader_reset(r);
-	unpin_dicts(r);
+	for (int i = 0; i < KEY_ROOMS; i++)
+		if (rooms[i].more)
+			sfx_spare_put(SFX_SPARE_BOUND, rooms[i].more);
 	if (r->dead.tids)
 		pfree(r->dead.tids);
 	if (r->cut.whole_keys)
 		pfree(r->cut.whole_keys);
 	for (int i = 0; i < READER_BATCHES; i++)
 		if (r->delta.batch[i])
-			put_batch(r->delta.batch[i]);
-	for (int i = 0; i < SFX_MAX_RUNS; i++)
-		if (r->run[i])
-			sfx_spare_put(SFX_SPARE_SHARE, r->run[i]);
+		{
+			sfx_reader_shrink_batch(r->delta.batch[i]);
+			sfx_spare_put(SFX_SPARE_BATCH, r->delta.batch[i]);
+		}
+	for (int i = 0; i < SFX_MAX_RUNS && r->run[i]; i++)
+	{
+		sfx_reader_end_cursor(r->run[i]);
+		sfx_spare_put(SFX_SPARE_SHARE, r->run[i]);
+	}
+	sfx_reader_end_cursor(&r->main);
 	sfx_spare_put(SFX_SPARE_READER, r);
 }
 

@@ -33,6 +33,9 @@ typedef struct SfxStretch
  */
 extern SfxReader *sfx_reader_begin(Relation index, const SfxOrder *order, bool gate);
 
+/* Has this backend so many readers that each should give back what it does not need? */
+extern bool sfx_readers_are_many(void);
+
 /*
  * The snapshot of the caller: ERROR at a step where it has expired.  NULL, as at first: no error.
  */

@@ -19,6 +19,7 @@
 
 StaticAssertDecl(SFX_LOG_END_MAX <= READER_BATCH * SFX_LOG_MIN_ENTRY,
 				 "a batch has room for the log's end");
+StaticAssertDecl(SFX_LOG_END_MAX <= READER_BATCH_FEW, "... and for its bytes");
 
 static void
 batch_add(Batch *b, const SfxEntry *e)
@@ -55,28 +56,23 @@ entries_to_copy(const SfxReader *r)
 	return r->range.parts == READER_PARTS ? READER_BATCH_FIRST : READER_BATCH;
 }
 
-/* ... and bytes. */
+/* ... and bytes, if they are so many. */
 static inline uint32
-bytes_to_copy(const SfxReader *r)
+bytes_to_copy(const SfxReader *r, int entries)
 {
-	return Max(r->delta.portion * READER_LASTING_BYTES, READER_BATCH_BYTES);
+	return entries <= READER_BATCH_FIRST ? READER_BATCH_FEW :
+		Max(r->delta.portion * READER_LASTING_BYTES, READER_BATCH_BYTES);
 }
 
-/* Room for them. */
+/* Room for so many. */
 static void
-make_room(SfxReader *r, Batch *b)
+make_room(SfxReader *r, Batch *b, int most)
 {
-	int			most = entries_to_copy(r);
-
 	if (most <= b->room)
 		return;
-	if (b->entry != b->few)
-	{
-		pfree(b->entry);
-		pfree(b->bytes);
-	}
+	sfx_reader_shrink_batch(b);
 	b->entry = MemoryContextAlloc(r->cxt, most * sizeof(SfxEntry));
-	b->bytes = MemoryContextAlloc(r->cxt, bytes_to_copy(r) + SFX_MAX_ENTRY);
+	b->bytes = MemoryContextAlloc(r->cxt, bytes_to_copy(r, most) + SFX_MAX_ENTRY);
 	b->room = most;
 }
 
@@ -110,7 +106,7 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 		sfx_delta_get(d, &a, &c, &e);
 		if (beyond_range(r, &e))
 			break;
-		if (b->n == most || b->used >= bytes_to_copy(r))
+		if (b->n == most || b->used >= bytes_to_copy(r, most))
 		{
 			cut_batch(r, b);
 			break;
@@ -174,7 +170,7 @@ fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 		return false;
 	if (g == 0)
 		note_place(r, meta, img);
-	make_room(r, b);
+	make_room(r, b, entries_to_copy(r));
 	if (!image_lacks(r, img))
 	{
 		copy_batch(r, img, b);
@@ -278,9 +274,8 @@ get_batch(SfxReader *r)
 {
 	Batch	   *b = get_spare(r, SFX_SPARE_BATCH, sizeof(Batch));
 
-	b->room = READER_BATCH;
 	b->entry = b->few;
-	b->bytes = b->few_bytes;
+	sfx_reader_shrink_batch(b);
 	return b;
 }
 

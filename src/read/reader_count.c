@@ -61,7 +61,7 @@ static bool
 add_to_block(SfxReader *r, const SfxEntry *e, bool keys)
 {
 	SfxBlock   *block = r->main.block;
-	uint8	   *payload = (uint8 *) r->main.page.data;
+	uint8	   *payload = (uint8 *) r->main.page->data;
 	int			n = block->nent;
 	uint32		at = keys ? block->keyoff[n] : 0;
 	uint32		payat = keys ? block->payoff[n] : 0;
@@ -88,13 +88,14 @@ clear_block(SfxReader *r)
 {
 	SfxBlock   *block = r->main.block;
 
+	sfx_reader_take_page(r, &r->main);
 	block->nent = block->first = 0;
 	block->keyoff[0] = block->payoff[0] = 0;
 	block->width = 0;
 	block->dups = block->keyless = block->tidless = false;
 	block->left_from = block->left_to = 0;
 	block->haspay = true;
-	block->payload = (const uint8 *) r->main.page.data;
+	block->payload = (const uint8 *) r->main.page->data;
 }
 
 /*
@@ -191,7 +192,7 @@ count_whole_leaf(Stages *s, Buffer buf)
 	if (!r->range.hi.inf && (inf || sfx_order_cmp_pos(r->order, &high, &r->range.hi.pos) >= 0))
 		return false;
 	if (!inf)
-		bound_set(&r->win.stop, r->room.win[1 - r->win.curbuf], high.key, high.len, high.tid);
+		bound_set(r, &r->win.stop, &r->room.win[1 - r->win.curbuf], high.key, high.len, high.tid);
 	r->win.final = inf;
 	sfx_visibility_add_visible(s->v, leaf->nentries);
 	s->n += leaf->nentries;
@@ -415,6 +416,7 @@ sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 		return false;
 	r->range.dir = ForwardScanDirection;
 	r->kept.valid = false;
+	sfx_reader_take_block(r, &r->main);
 	sfx_reader_meta(r, &before);
 	s.state = sfx_state_take(&before);
 	if (s.state.moving || (taker && SfxMetaMain(&before)->cut > 0) || !count_stages(&s))

@@ -67,6 +67,7 @@ is_undecided(SfxReader *r, const SfxPos *pos)
 static bool
 point_is_undecided(SfxReader *r, bool others)
 {
+	uint8	   *key = sfx_reader_bound_bytes(r, &r->room.cut[0], SFX_MAX_ENTRY);
 	SfxEntry	stored;
 
 	/* (a fence may stand between the range's ends, among the TIDs of a key that is whole) */
@@ -75,9 +76,9 @@ point_is_undecided(SfxReader *r, bool others)
 		r->win.stop.pos.len != r->range.lo.pos.len || !is_undecided(r, &r->range.lo.pos))
 		return false;
 	sfx_block_entry(r->main.block, 0, &stored);
-	memcpy(r->room.cut[0], stored.key, stored.keylen);
-	r->cut.cur = (SfxPos) {r->room.cut[0], stored.keylen, r->win.cur.pos.tid};
-	r->cut.stop = (SfxPos) {r->room.cut[0], stored.keylen, r->win.stop.pos.tid};
+	memcpy(key, stored.key, stored.keylen);
+	r->cut.cur = (SfxPos) {key, stored.keylen, r->win.cur.pos.tid};
+	r->cut.stop = (SfxPos) {key, stored.keylen, r->win.stop.pos.tid};
 	return true;
 }
 
@@ -116,13 +117,15 @@ sfx_reader_cut_bounds(SfxReader *r, bool others)
 	if (!r->win.cur.inf && is_undecided(r, cur))
 	{
 		known = compare_whole(r, cur, &c);
-		r->cut.cur = sfx_recover_bound(r->main.block, cur, c, r->room.cut[0]);
+		r->cut.cur = sfx_recover_bound(r->main.block, cur, c,
+									   sfx_reader_bound_bytes(r, &r->room.cut[0], SFX_MAX_ENTRY));
 	}
 	if (r->main.whole || r->win.stop.inf || !is_undecided(r, stop))
 		return;
 	if (!known || sfx_cmp_bytes(cur->key, cur->len, stop->key, stop->len) != 0)
 		(void) compare_whole(r, stop, &c);
-	r->cut.stop = sfx_recover_bound(r->main.block, stop, c, r->room.cut[1]);
+	r->cut.stop = sfx_recover_bound(r->main.block, stop, c,
+									sfx_reader_bound_bytes(r, &r->room.cut[1], SFX_MAX_ENTRY));
 }
 
 int

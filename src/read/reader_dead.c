@@ -37,7 +37,7 @@ sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta)
 	/* no block was looked at */
 	if (r->main.blockno < 0)
 		block->first = block->total = 0;
-	bound_set(&r->passed.from, r->room.passed[0], cur->key, cur->len, cur->tid);
+	bound_set(r, &r->passed.from, &r->room.passed[0], cur->key, cur->len, cur->tid);
 	r->passed.block = r->main.blockno;
 	r->passed.at = block->first;
 	r->passed.total = block->total;
@@ -68,7 +68,7 @@ pass_entry(SfxReader *r, const SfxEntry *e)
 	r->passed.block = r->main.blockno;
 	r->passed.at = r->main.block->first + i + 1;
 	r->passed.total = r->main.block->total;
-	bound_set(&r->passed.to, r->room.passed[1], e->key, e->keylen, e->tid + 1);
+	bound_set(r, &r->passed.to, &r->room.passed[1], e->key, e->keylen, e->tid + 1);
 	r->passed.found = true;
 }
 
@@ -80,7 +80,7 @@ sfx_reader_passed_step(SfxReader *r)
 	Assert(r->passed.on && forward(r));
 	if (r->win.stop.inf || stop->len > SFX_PASSED_KEY || !is_next_passed(r, r->main.block->nent))
 		return;
-	bound_set(&r->passed.to, r->room.passed[1], stop->key, stop->len, stop->tid);
+	bound_set(r, &r->passed.to, &r->room.passed[1], stop->key, stop->len, stop->tid);
 	r->passed.found = true;
 }
 
@@ -124,7 +124,7 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 	if (r->dead.tids == NULL)
 		r->dead.tids = MemoryContextAlloc(r->cxt, sizeof(uint64) * SFX_DEAD_MAX);
 	if (r->dead.in_leaf == 0)
-		bound_set(&r->dead.pos, r->room.dead, e.key, e.keylen, e.tid);
+		bound_set(r, &r->dead.pos, &r->room.dead, e.key, e.keylen, e.tid);
 	r->dead.tids[r->dead.in_leaf++] = e.tid;
 }
 

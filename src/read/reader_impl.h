@@ -3,6 +3,7 @@
  *
  * The files in order; each uses those before it:
  *
+ *	reader_room.c	takes memory when it is needed, and gives it back
  *	reader_ahead.c	prefetches leaves that come next
  *	reader_gate.c	pins the gate and reads the metapage
  *	reader_look.c	looks at the rows of batches that last
@@ -27,6 +28,57 @@
 
 #include "reader_parts.h"
 #include "scratch.h"
+
+/* ---- reader_room.c ---- */
+
+/* The bytes of a bound that is so long. */
+extern uint8 *sfx_reader_bound_bytes(SfxReader *r, BoundRoom *room, uint32 len);
+
+/* The cursor's block becomes a whole one, with what it has. */
+extern void sfx_reader_take_whole(SfxReader *r, LeafCursor *s);
+static inline void
+sfx_reader_take_block(SfxReader *r, LeafCursor *s)
+{
+	if (unlikely((char *) s->block == s->few.bytes))
+		sfx_reader_take_whole(r, s);
+}
+
+/* The cursor gets a page, if it has none. */
+extern void sfx_reader_take_page(SfxReader *r, LeafCursor *s);
+
+static inline bool
+are_many(void)
+{
+	return sfx_spares_taken[SFX_SPARE_READER] > READERS_IN_WHOLE;
+}
+
+/*
+ * A step was read, or one more block of it, which will be looked at and not added to: if many
+ * readers are open, give back what the cursor does not need for that.
+ */
+extern void sfx_reader_make_small(SfxReader *r, LeafCursor *s);
+static inline void
+sfx_reader_settle(SfxReader *r, LeafCursor *s)
+{
+	if (unlikely(are_many()))
+		sfx_reader_make_small(r, s);
+}
+
+/* No step is in hand: if many readers are open, give back what this one has taken for steps. */
+extern void sfx_reader_give_all_back(SfxReader *r);
+static inline void
+sfx_reader_give_back(SfxReader *r)
+{
+	if (unlikely(are_many()))
+		sfx_reader_give_all_back(r);
+}
+
+/* A batch has no more room than at first. */
+extern void sfx_reader_shrink_batch(Batch *b);
+
+/* Begin a cursor, with no more than it always has; end it. */
+extern void sfx_reader_begin_cursor(LeafCursor *s);
+extern void sfx_reader_end_cursor(LeafCursor *s);
 
 /* ---- reader_range.c ---- */
 
@@ -188,8 +240,10 @@ forward(const SfxReader *r)
 
 /* Point b to a copy of these bytes. */
 static inline void
-bound_set(Bound *b, uint8 *bytes, const uint8 *key, uint32 len, uint64 tid)
+bound_set(SfxReader *r, Bound *b, BoundRoom *room, const uint8 *key, uint32 len, uint64 tid)
 {
+	uint8	   *bytes = len <= BOUND_FEW ? room->few : sfx_reader_bound_bytes(r, room, len);
+
 	Assert(len <= SFX_BOUND_MAX);
 	if (len > 0)
 		memmove(bytes, key, len);
@@ -202,7 +256,14 @@ bound_set(Bound *b, uint8 *bytes, const uint8 *key, uint32 len, uint64 tid)
 static inline void
 set_cur(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
 {
-	bound_set(&r->win.cur, r->room.win[r->win.curbuf], key, len, tid);
+	bound_set(r, &r->win.cur, &r->room.win[r->win.curbuf], key, len, tid);
+}
+
+/* Is this key in there? */
+static inline bool
+is_in(const BoundRoom *room, const uint8 *key)
+{
+	return key == room->few || (room->more && key == room->more);
 }
 
 /* The next step begins where this one stops. */
@@ -210,7 +271,7 @@ static inline void
 cur_from_stop(SfxReader *r)
 {
 	r->win.cur = r->win.stop;
-	if (r->win.cur.pos.key == r->room.win[1 - r->win.curbuf])
+	if (is_in(&r->room.win[1 - r->win.curbuf], r->win.cur.pos.key))
 		r->win.curbuf = 1 - r->win.curbuf;
 }
 
@@ -292,7 +353,7 @@ stop_at(SfxReader *r, const uint8 *key, uint32 len, uint64 tid)
 	if (forward(r) ? (!r->win.stop.inf && sfx_order_cmp_pos(r->order, &r->win.stop.pos, &p) <= 0) :
 		sfx_order_cmp_pos(r->order, &r->win.stop.pos, &p) >= 0)
 		return;
-	bound_set(&r->win.stop, r->room.win[1 - r->win.curbuf], key, len, tid);
+	bound_set(r, &r->win.stop, &r->room.win[1 - r->win.curbuf], key, len, tid);
 	r->win.final = false;
 }
 
@@ -301,8 +362,7 @@ static inline void *
 get_spare(SfxReader *r, SfxSpareKind kind, Size size)
 {
 	MemoryContext old = MemoryContextSwitchTo(r->cxt);
-	bool		fresh;
-	void	   *spare = sfx_spare_get(kind, size, &fresh);
+	void	   *spare = sfx_spare_get(kind, size);
 
 	MemoryContextSwitchTo(old);
 	return spare;

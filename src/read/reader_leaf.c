@@ -357,9 +357,10 @@ sfx_reader_keep_leaf(SfxReader *r, LeafCursor *s, Buffer buf)
 	s->leafblk = BufferGetBlockNumber(buf);
 	if (r->warms)
 		sfx_reader_warm(r);
-	memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
-	s->leaf.body = SfxPageBody((Page) s->page.data);
-	sfx_dict_attach(r->index, s->leafblk, (Page) s->page.data, &s->leaf, &s->dict);
+	sfx_reader_take_page(r, s);
+	memcpy(s->page->data, BufferGetPage(buf), BLCKSZ);
+	s->leaf.body = SfxPageBody((Page) s->page->data);
+	sfx_dict_attach(r->index, s->leafblk, (Page) s->page->data, &s->leaf, &s->dict);
 	sfx_reader_open_leaf(r, s, &s->leaf);
 	UnlockReleaseBuffer(buf);
 }
@@ -369,7 +370,7 @@ sfx_reader_keep_blocks(SfxReader *r, LeafCursor *s, Buffer buf, int *first, int 
 {
 	Page		page = BufferGetPage(buf);
 	const SfxLeaf *leaf = &s->leaf;
-	uint8	   *to = SfxPageBody((Page) s->page.data);
+	uint8	   *to;
 	uint32		head = leaf->len;
 	uint32		from = head;
 	uint32		upto = head;
@@ -377,6 +378,8 @@ sfx_reader_keep_blocks(SfxReader *r, LeafCursor *s, Buffer buf, int *first, int 
 	int			last;
 
 	Assert(forward(r));
+	sfx_reader_take_page(r, s);
+	to = SfxPageBody((Page) s->page->data);
 	s->leafblk = BufferGetBlockNumber(buf);
 	sfx_dict_attach(r->index, s->leafblk, page, &s->leaf, &s->dict);
 	sfx_reader_open_leaf(r, s, leaf);

@@ -98,11 +98,13 @@ copy_leaf(SfxReader *r, const SfxMeta *meta, LeafCursor *s, Page page, const Sfx
 	uint32		head,
 				begin,
 				end;
-	uint8	   *to = SfxPageBody((Page) s->page.data);
+	uint8	   *to;
 
+	sfx_reader_take_page(r, s);
+	to = SfxPageBody((Page) s->page->data);
 	r->kept.valid = r->range.follows;
 	if (r->kept.valid)
-		memcpy(s->page.data, page, BLCKSZ);
+		memcpy(s->page->data, page, BLCKSZ);
 	else
 	{
 		sfx_leaf_place(leaf, s->blockno, &head, &begin, &end);
@@ -115,7 +117,7 @@ copy_leaf(SfxReader *r, const SfxMeta *meta, LeafCursor *s, Page page, const Sfx
 	}
 	/* payloads lie in the page, too */
 	if (s->block->haspay)
-		s->block->payload = SfxPageBody((Page) s->page.data) + (s->block->payload - leaf->body);
+		s->block->payload = SfxPageBody((Page) s->page->data) + (s->block->payload - leaf->body);
 	s->leaf = *leaf;
 	s->leaf.body = to;
 	r->kept.state = sfx_state_take(meta);
@@ -218,7 +220,7 @@ read_cut_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, BlockNumber 
 	(void) sfx_reader_first_block(r, meta, s, &s->leaf,
 								  r->win.cur.inf ? &infinity : &r->cut.cur, &more);
 	s->have_page = more;
-	may_be_last(r, meta, &s->leaf, (Page) s->page.data, more);
+	may_be_last(r, meta, &s->leaf, (Page) s->page->data, more);
 	ask_for_more(r, meta, right);
 }
 
@@ -231,7 +233,7 @@ read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 
 	if (s->leaf.cut)
 	{
-		read_cut_leaf(r, meta, pos, SfxPageGetTail((Page) s->page.data)->right);
+		read_cut_leaf(r, meta, pos, SfxPageGetTail((Page) s->page->data)->right);
 		return;
 	}
 	s->promised = false;
@@ -241,7 +243,7 @@ read_copy(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	s->tidless = needs_no_tids(r, meta);
 	(void) sfx_reader_first_block(r, meta, s, &s->leaf, pos, &more);
 	s->have_page = more;
-	ask_for_more(r, meta, SfxPageGetTail((Page) s->page.data)->right);
+	ask_for_more(r, meta, SfxPageGetTail((Page) s->page->data)->right);
 }
 
 /* Will the one stored key that may be meant do, in place of a search for the whole one? */
@@ -293,10 +295,11 @@ copy_cut_leaf(SfxReader *r, const SfxMeta *meta, Buffer buf, const SfxLeaf *leaf
 
 	r->gate.missing = !r->gate.wanted && !SFX_MUTANT("keys without a gate");
 	r->gate.wanted |= r->gate.missing;
-	memcpy(s->page.data, BufferGetPage(buf), BLCKSZ);
+	sfx_reader_take_page(r, s);
+	memcpy(s->page->data, BufferGetPage(buf), BLCKSZ);
 	UnlockReleaseBuffer(buf);
 	s->leaf = *leaf;
-	s->leaf.body = SfxPageBody((Page) s->page.data);
+	s->leaf.body = SfxPageBody((Page) s->page->data);
 	r->kept.valid = r->range.follows && !r->gate.missing;
 	r->kept.state = sfx_state_take(meta);
 	SFX_STOP("cut leaf copied");
@@ -307,8 +310,6 @@ static void
 read_cut_page(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, Buffer buf,
 			  const SfxLeaf *leaf)
 {
-	Page		copy = (Page) r->main.page.data;
-
 	if (is_cut_point(r) && read_cut_point(r, meta, leaf, pos))
 	{
 		may_be_last(r, meta, leaf, BufferGetPage(buf), false);
@@ -317,7 +318,7 @@ read_cut_page(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, Buffer buf,
 	}
 	copy_cut_leaf(r, meta, buf, leaf);
 	if (!r->gate.missing)
-		read_cut_leaf(r, meta, pos, SfxPageGetTail(copy)->right);
+		read_cut_leaf(r, meta, pos, SfxPageGetTail((Page) r->main.page->data)->right);
 }
 
 /*
@@ -408,7 +409,7 @@ sfx_reader_read_main(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 
 	r->main.blockno = -1;
 	if (!r->want.pass_dead || !forward(r) || meta->nruns > 1 ||
-		!sfx_passed_until(r->index, meta, pos, &to, r->room.passed[2]))
+		!sfx_passed_until(r->index, meta, pos, &to, r->room.passed[2].few))
 		read_main(r, meta, pos);
 	else if (!r->win.stop.inf && sfx_order_cmp_pos(NULL, &r->win.stop.pos, &to) <= 0)
 	{

@@ -13,6 +13,7 @@
 #define SURFIDX_READER_PARTS_H
 
 #include "surfidx.h"
+#include "block_copy.h"
 #include "counters.h"
 #include "dict.h"
 #include "find.h"
@@ -25,8 +26,9 @@
 #include "utils/rel.h"
 
 #define READER_BATCH		128
-#define READER_BATCH_FIRST	24	/* after a seek */
+#define READER_BATCH_FIRST	24	/* after a seek, and a batch has so much room at first */
 #define READER_BATCH_BYTES	32768
+#define READER_BATCH_FEW	4096
 #define READER_BATCHES		(SFX_MAX_GENS + 1)	/* each generation's, and the log's end */
 /* Entries of a batch that lasts: the first one's of a range, and more each time. */
 #if defined(USE_ASSERT_CHECKING) || defined(SFX_TEST)
@@ -80,8 +82,8 @@ typedef struct Batch
 	int			room;			/* entries; bytes follow from that */
 	SfxEntry   *entry;			/* few, or more of them */
 	uint8	   *bytes;
-	SfxEntry	few[READER_BATCH];
-	uint8		few_bytes[READER_BATCH_BYTES + SFX_MAX_ENTRY];
+	SfxEntry	few[READER_BATCH];	/* (all that the log's end may have) */
+	uint8		few_bytes[READER_BATCH_FEW + SFX_MAX_ENTRY];
 } Batch;
 
 typedef enum Anchor
@@ -91,6 +93,18 @@ typedef enum Anchor
 	ANCHOR_ENTRY,				/* after the entry last returned */
 	ANCHOR_POS					/* at a position given by sfx_reader_reposition */
 } Anchor;
+
+/*
+ * A cursor decodes into a whole block.  If a backend has more readers than these, most of them for
+ * a row each, what comes out goes to a small one where it has room, and the whole one is for the
+ * next reader.
+ */
+#ifdef USE_ASSERT_CHECKING
+#define READERS_IN_WHOLE	0	/* to have it tested */
+#else
+#define READERS_IN_WHOLE	3
+#endif
+#define READER_FEW_KEYS		4608	/* bytes: all keys of most blocks of numbers */
 
 /* One run's leaf in a step: what it has between cur and stop, and the next entry of that. */
 typedef struct LeafCursor
@@ -107,8 +121,13 @@ typedef struct LeafCursor
 	SfxLeaf		leaf;
 	SfxDict    *dict;			/* pinned: the one that the last leaf needed */
 	BlockNumber leafblk;
-	SfxBlock	block[1];		/* decoded; used like a pointer */
-	PGAlignedBlock page;
+	SfxBlock   *block;			/* decoded: a whole one, or few */
+	PGAlignedBlock *page;		/* NULL: not needed */
+	union
+	{
+		uint64		align;
+		char		bytes[SFX_BLOCK_SIZE(READER_FEW_KEYS)];
+	}			few;
 } LeafCursor;
 
 /* ---- the parts of a reader ---- */
@@ -278,15 +297,26 @@ typedef struct PassedRange
 	Bound		to;
 } PassedRange;
 
+/* Bytes of a bound: few as a rule, the others are taken when they are needed. */
+#define BOUND_FEW	96
+typedef struct BoundRoom
+{
+	uint8	   *more;			/* SFX_BOUND_MAX of them; NULL: none yet */
+	uint8		few[BOUND_FEW];
+} BoundRoom;
+
 /* Bytes of keys that the parts point to: not among them, so that these lie close together. */
 typedef struct KeyRoom
 {
-	uint8		anchor[SFX_BOUND_MAX];
-	uint8		win[2][SFX_BOUND_MAX];	/* of cur and stop, or of stop and cur */
-	uint8		cut[2][SFX_MAX_ENTRY];
-	uint8		dead[SFX_MAX_ENTRY];
-	uint8		passed[3][SFX_PASSED_KEY];
+	BoundRoom	anchor;
+	BoundRoom	win[2];			/* of cur and stop, or of stop and cur */
+	BoundRoom	cut[2];
+	BoundRoom	dead;
+	BoundRoom	passed[3];
 } KeyRoom;
+#define KEY_ROOMS	(sizeof(KeyRoom) / sizeof(BoundRoom))
+
+StaticAssertDecl(SFX_PASSED_KEY <= BOUND_FEW, "what is passed needs no more");
 
 struct SfxReader
 {

@@ -101,7 +101,7 @@ void
 sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
 {
 	remove_dead(r);
-	bound_set(&r->range.anchor_pos, r->room.anchor, pos->key, pos->len, pos->tid);
+	bound_set(r, &r->range.anchor_pos, &r->room.anchor, pos->key, pos->len, pos->tid);
 	r->range.anchor = ANCHOR_POS;
 	r->range.anchor_inclusive = inclusive;
 	r->range.parts = READER_PARTS;

@@ -29,9 +29,11 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 
 		if (s == NULL)
 		{
-			s = r->run[r->nruns] = get_spare(r, SFX_SPARE_SHARE, sizeof(LeafCursor));
-			s->dict = NULL;
+			s = get_spare(r, SFX_SPARE_SHARE, sizeof(LeafCursor));
+			sfx_reader_begin_cursor(s);
+			r->run[r->nruns] = s;
 		}
+		sfx_reader_take_block(r, s);
 		buf = sfx_reader_find_leaf(r, meta, meta->runs[r->nruns].id, pos, s, &s->leaf, &answered);
 		if (answered)
 		{
@@ -96,6 +98,7 @@ sfx_reader_one_step(SfxReader *r)
 	Assert(r->dead.in_batches == 0 && r->dead.in_leaf == 0 && !r->passed.found);
 	Assert(!r->win.cur.inf || !forward(r));
 	CHECK_FOR_INTERRUPTS();
+	sfx_reader_take_block(r, &r->main);
 	for (;;)
 	{
 		r->win.stop = forward(r) ? r->range.hi : r->range.lo;
@@ -129,6 +132,9 @@ sfx_reader_one_step(SfxReader *r)
 	/* (comparisons that have changed may lead anywhere: K4) */
 	Assert(r->order != NULL || r->win.cur.inf || r->win.stop.inf ||
 		   sfx_order_cmp_pos(NULL, &r->win.stop.pos, &r->win.cur.pos) * r->range.dir > 0);
+	for (int i = 0; i < r->nruns; i++)
+		sfx_reader_settle(r, r->run[i]);
+	sfx_reader_settle(r, &r->main);
 	r->stretch.step = r->range.dir;
 	r->win.active = true;
 }

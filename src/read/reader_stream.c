@@ -44,6 +44,7 @@ leaf_peek(SfxReader *r, LeafCursor *s, SfxEntry *e)
 		if (!s->have_page || (!left && (next < 0 || next >= s->leaf.nblocks)))
 			return false;
 		CHECK_FOR_INTERRUPTS();
+		sfx_reader_take_block(r, s);
 		if (left)
 			sfx_reader_decode_left(r, s);
 		else
@@ -52,10 +53,11 @@ leaf_peek(SfxReader *r, LeafCursor *s, SfxEntry *e)
 			sfx_reader_decode(r, s, &s->leaf, next, false);
 		}
 		/* cut off by stop: later blocks hold nothing for this step */
-		if (sfx_block_left(s->block))
-			continue;
-		if (forward(r) ? s->block->first + s->block->nent < s->block->total : s->block->first > 0)
+		if (!sfx_block_left(s->block) &&
+			(forward(r) ? s->block->first + s->block->nent < s->block->total :
+			 s->block->first > 0))
 			s->have_page = false;
+		sfx_reader_settle(r, s);
 	}
 	sfx_block_entry(s->block, s->at, e);
 	return true;
@@ -304,8 +306,13 @@ need_key(SfxReader *r)
 {
 	LeafCursor *s = r->stretched ? r->stretched : r->last.leaf;
 
-	if (unlikely(s->block->keyless) && sfx_leaf_add_keys(&s->leaf, s->blockno, s->block) < 0)
+	if (likely(!s->block->keyless))
+		return;
+	sfx_reader_take_block(r, s);
+	if (sfx_leaf_add_keys(&s->leaf, s->blockno, s->block) < 0)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
+	if (r->stretched)
+		r->stretch.block = s->block;
 }
 
 /* Entry i of the cursor's block, with its whole key. */
@@ -552,7 +559,7 @@ stand_after(SfxReader *r, const SfxBlock *b)
 	SfxEntry	last;
 
 	sfx_block_entry(b, b->nent - 1, &last);
-	bound_set(&r->range.anchor_pos, r->room.anchor, last.key, last.keylen, last.tid);
+	bound_set(r, &r->range.anchor_pos, &r->room.anchor, last.key, last.keylen, last.tid);
 	r->range.anchor = ANCHOR_POS;
 	r->range.anchor_inclusive = false;
 }

@@ -13,7 +13,6 @@
 #include "column.h"
 #include "counters.h"
 #include "page.h"
-#include "parallel.h"
 #include "rowlift.h"
 #include "scratch.h"
 #include "settings.h"
@@ -41,14 +40,13 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 {
 	IndexScanDesc scan;
 	SfxScan    *so;
-	bool		fresh;
 
 	Assert(norderbys == 0);
 	sfx_require_preload(index);
 
 	scan = RelationGetIndexScan(index, nkeys, norderbys);
 	/* not zeroed: most of it are buffers */
-	so = sfx_spare_get(SFX_SPARE_SCAN, sizeof(SfxScan), &fresh);
+	so = sfx_spare_get(SFX_SPARE_SCAN, sizeof(SfxScan));
 	sfx_keydesc_init(&so->kd, index);
 	so->cxt = CurrentMemoryContext;
 	so->longs = NULL;
@@ -67,6 +65,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->blocks.known = NULL;
 	so->on_entry = so->on_mark = so->swift = false;
 	so->rows.unread = so->rows.form = so->rows.set_up = false;
+	sfx_row_begin(&so->row);
 	so->rows.map = NULL;
 	so->rows.asked = so->rows.expected = 0;
 	so->rows.values = NULL;
@@ -214,6 +213,7 @@ sfx_endscan(IndexScanDesc scan)
 		sfx_visibility_end(so->rows.map);
 	if (so->rows.values)
 		sfx_rows_of_block_end(so->rows.values);
+	sfx_row_end(&so->row);
 	sfx_order_end(so->order);
 	if (so->members)
 		pfree(so->members);
@@ -501,7 +501,7 @@ static inline void
 decode_for_filters(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
 	sfx_key_decode(&so->kd, scan->indexRelation, e->key, e->keylen, so->keys.filter_upto,
-				   so->row.values, so->row.isnull, so->row.key_arena->data);
+				   so->row.values, so->row.isnull, sfx_row_room(&so->row)->key_arena->data);
 }
 
 /* Does the entry pass the filters? */

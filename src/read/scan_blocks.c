@@ -290,5 +290,11 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 	}
 	if (n > 0)
 		tbm_add_tuples(tbm, tids, n, recheck);
+	/* the other arms of an OR come next */
+	if (sfx_readers_are_many())
+	{
+		sfx_reader_end(so->reader);
+		so->reader = NULL;
+	}
 	return total + n;
 }

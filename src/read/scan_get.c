@@ -87,7 +87,7 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 	if (so->rows.form)
 		form_row(scan, so, &e);
 	else if (scan->xs_want_itup)
-		scan->xs_itup = (IndexTuple) so->row.itup.data;
+		scan->xs_itup = (IndexTuple) so->row.itup;
 	look_ahead(scan, so, dir, e.tid);
 	return true;
 }

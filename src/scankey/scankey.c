@@ -34,6 +34,7 @@ sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const S
 	sk->leap_col = -1;
 	sk->leap_lo = sk->leap_hi = NULL;
 	sk->quals = NULL;
+	sk->more = NULL;
 	if (nkeys == 0)
 		return;
 	/* one allocation, since statements may be short */
@@ -51,6 +52,8 @@ sfx_scankeys_end(SfxScanKeys *sk)
 		MemoryContextDelete(sk->eval);
 	if (sk->quals)
 		pfree(sk->quals);
+	if (sk->more)
+		pfree(sk->more);
 	if (sk->leap_lo)
 	{
 		pfree(sk->leap_lo);
@@ -78,8 +81,9 @@ bounds_both_sides(const SfxScanKeys *sk)
 	return below && above;
 }
 
-bool
-sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
+/* Work the conditions out, on bytes of the caller. */
+static bool
+work_out(SfxScanKeys *sk, ScanKey keys, int nkeys)
 {
 	MemoryContext old = CurrentMemoryContext;
 	bool		result = true;
@@ -141,6 +145,67 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 		result = sfx_scanfilter_fill(sk, keys) && sfx_leap_prepare(sk, keys, later);
 	}
 	MemoryContextSwitchTo(old);
+	return result;
+}
+
+/* Bytes as many as conditions and ranges may need. */
+typedef struct SfxKeyBytes
+{
+	uint8		pinned[SFX_MAX_ENTRY];
+	uint8		tail_lo[SFX_MAX_ENTRY + 1];
+	uint8		tail_hi[SFX_MAX_ENTRY + 1];
+	uint8		lo[SFX_BOUND_MAX];
+	uint8		hi[SFX_BOUND_MAX];
+	uint8		scratch[SFX_MAX_ENTRY];
+} SfxKeyBytes;
+
+static void
+use_bytes(SfxScanKeys *sk, SfxKeyBytes *bytes)
+{
+	sk->pinned = bytes->pinned;
+	sk->tail_lo = bytes->tail_lo;
+	sk->tail_hi = bytes->tail_hi;
+	sk->lo = bytes->lo;
+	sk->hi = bytes->hi;
+	sk->scratch = bytes->scratch;
+}
+
+/* Conditions were worked out on these bytes, which go: keep what the ranges are made of. */
+static void
+keep_bytes(SfxScanKeys *sk, const SfxKeyBytes *from)
+{
+	if (sk->nlists == 0 && sk->npieces == 0 &&
+		Max(sk->pinned_len, Max(sk->tail_lo_len, sk->tail_hi_len)) <= SFX_FEW_BYTES)
+	{
+		/* (constant lengths take no calls) */
+		sk->pinned = memcpy(sk->few[0], from->pinned, SFX_FEW_BYTES);
+		if (sk->tail_lo_len + sk->tail_hi_len > 0)
+		{
+			sk->tail_lo = memcpy(sk->few[1], from->tail_lo, SFX_FEW_BYTES);
+			sk->tail_hi = memcpy(sk->few[2], from->tail_hi, SFX_FEW_BYTES);
+		}
+		sk->lo = sk->few_lo;
+		sk->hi = sk->few_hi;
+		return;
+	}
+	if (sk->more == NULL)
+		sk->more = MemoryContextAlloc(sk->parent, sizeof(SfxKeyBytes));
+	use_bytes(sk, sk->more);
+	memcpy(sk->pinned, from->pinned, sk->pinned_len);
+	memcpy(sk->tail_lo, from->tail_lo, sk->tail_lo_len);
+	memcpy(sk->tail_hi, from->tail_hi, sk->tail_hi_len);
+}
+
+bool
+sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	SfxKeyBytes bytes;
+	bool		result;
+
+	use_bytes(sk, &bytes);
+	result = work_out(sk, keys, nkeys);
+	keep_bytes(sk, &bytes);
+	sk->scratch = NULL;
 	return result;
 }
 

@@ -51,6 +51,9 @@ typedef struct SfxList
 	int			at;				/* number of pinned bytes before it */
 } SfxList;
 
+/* Most prefixes and tails have no more than these. */
+#define SFX_FEW_BYTES	64
+
 /*
  * The conditions of a scan, and the ranges and filters made of them.  Owned by the scan; memory
  * that grows is in `parent` and its children.
@@ -103,12 +106,17 @@ typedef struct SfxScanKeys
 	int			filter_upto;	/* key columns that they read */
 	SfxScanFilter *filters;		/* [nquals] */
 
-	uint8		pinned[SFX_MAX_ENTRY];	/* bytes of the prefix, without the lists' elements */
-	uint8		tail_lo[SFX_MAX_ENTRY + 1];
-	uint8		tail_hi[SFX_MAX_ENTRY + 1];
-	uint8		lo[SFX_BOUND_MAX];
-	uint8		hi[SFX_BOUND_MAX];
-	uint8		scratch[SFX_MAX_ENTRY];
+	/* the bytes: on the stack while conditions are worked out, then few, or more of them */
+	uint8	   *pinned;			/* of the prefix, without the lists' elements */
+	uint8	   *tail_lo;
+	uint8	   *tail_hi;
+	uint8	   *lo;				/* the current range's */
+	uint8	   *hi;
+	uint8	   *scratch;		/* while conditions are worked out */
+	struct SfxKeyBytes *more;	/* in parent; NULL: not needed yet */
+	uint8		few[3][SFX_FEW_BYTES];	/* pinned, tail_lo, tail_hi */
+	uint8		few_lo[2 * SFX_FEW_BYTES + 8];
+	uint8		few_hi[2 * SFX_FEW_BYTES + 8];
 } SfxScanKeys;
 
 /*

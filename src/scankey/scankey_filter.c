@@ -40,10 +40,11 @@ check_array(SfxScanKeys *sk, const SfxScanFilter *f, ScanKey key, Datum value)
 {
 	if (f->by_bytes)
 	{
-		SfxBytes	b = {sk->scratch, 0};
+		uint8		bytes[SFX_MAX_ENTRY];
+		SfxBytes	b = {bytes, 0};
 		ElemOrder	eo = {sk, f->qual->col};
 
-		if (!sfx_bound_encode(sk->kd, sk->index, f->qual->col, value, sk->scratch, &b.len, SFX_MAX_ENTRY))
+		if (!sfx_bound_encode(sk->kd, sk->index, f->qual->col, value, bytes, &b.len, SFX_MAX_ENTRY))
 			return false;
 		return sfx_array_has(&eo, f->set, f->n, &b);
 	}

@@ -219,8 +219,8 @@ take_apart(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	SfxRowPiece *all = palloc(sizeof(SfxRowPiece));
 	int			nall = 1;
 
-	all->lo = (SfxBytes) {sk->tail_lo, sk->tail_lo_len};
-	all->hi = (SfxBytes) {sk->tail_hi, sk->tail_hi_len};
+	all->lo = keep_bound(sk->tail_lo, sk->tail_lo_len, sk->tail_lo, 0);
+	all->hi = keep_bound(sk->tail_hi, sk->tail_hi_len, sk->tail_hi, 0);
 	for (int i = 0; i < n && nall > 0; i++)
 	{
 		SfxRowPiece *piece;

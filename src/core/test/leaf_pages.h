@@ -13,6 +13,7 @@
 
 #include "cpu.h"
 #include "fsst.h"
+#include "block_copy.h"
 #include "leaf.h"
 #include "strblock.h"
 #include "leaf_format.h"
@@ -335,6 +336,22 @@ random_pos(uint8_t *buf, SfxPos *pos, int near)
 	}
 }
 
+/* Copied to a smaller one and back, a block is as it was, and more of it can be decoded. */
+static void
+through_copy(void)
+{
+	static uint64_t few[SFX_BLOCK_SIZE(8192) / 8 + 1];
+	uint32_t	room = (uint32_t) (rnd(&seed) % 8192);
+
+	if (!sfx_block_copy(&blk, (SfxBlock *) few, room))
+		return;
+	memset(blk.tid, 0xAB, sizeof(blk.tid));
+	memset(blk.keys, 0xAB, sizeof(blk.keys));
+	blk.payload = NULL;
+	if (!sfx_block_copy((SfxBlock *) few, &blk, sizeof(blk.keys)))
+		abort();
+}
+
 /* Are entries [from, to) of block b, which begins with entry start, also decoded in parts? */
 static bool
 parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int from, int to, int start, bool backward)
@@ -346,6 +363,7 @@ parts_agree(const SfxLeaf *l, int b, const SfxPos *lo, const SfxPos *hi, int fro
 		return false;
 	for (;;)
 	{
+		through_copy();
 		if (backward)
 			at -= blk.nent;
 		if (at < from || (blk.nent && blk.first != at - start))
