@@ -77,8 +77,19 @@ foreach my $round (1 .. 3)
 $node->safe_psql('other', 'INSERT INTO o SELECT random() * 100000000 FROM generate_series(1, 100000)');
 my ($rc, $out, $err) = $node->psql('postgres', 'DROP DATABASE other');
 is($rc, 0, 'DROP DATABASE while the worker is busy') or diag($err);
-my $merges = qr/LOG:  merge of surfidx index "postgres\.public\.\w+": [1-9]\d* entries came to/;
-like(slurp_file($node->logfile), $merges, 'merges are logged');
+# The log says why an index was merged.
+$node->safe_psql('postgres', 'SET surfidx.auto_merge = off; INSERT INTO t (n) SELECT
+	generate_series(1, 5000)');
+$node->safe_psql('postgres', 'VACUUM t');
+$node->safe_psql('postgres', 'SET surfidx.auto_merge = off; INSERT INTO t (n) VALUES (-1)');
+$node->safe_psql('postgres', "SELECT surfidx_merge('$INDEXES[0]')");
+my $merges = qr/LOG:  merge of surfidx index "postgres\.public\.\w+": [1-9]\d* .*; reason: (.*)/;
+my $log = slurp_file($node->logfile);
+like($log, $merges, 'merges are logged');
+my %reasons = map { $_ => 1 } $log =~ /$merges/g;
+ok($reasons{$_}, "... with the reason: $_")
+  for 'surfidx_merge()', 'VACUUM', 'the delta has delta_size';
+note(join "\n", sort keys %reasons);
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal|ERROR/, 'nothing wrong in the log');
 $node->stop;
 done_testing();

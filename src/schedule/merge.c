@@ -167,6 +167,9 @@ merge_runs(Merge *m)
 			break;
 }
 
+/* Of merges by inserters: a worker would have come by now. */
+static const char *const no_worker = "an insert found no worker";
+
 static void
 end_progress(int code, Datum arg)
 {
@@ -189,10 +192,10 @@ log_merge(const Merge *m, TimestampTz began)
 	schema = get_namespace_name(RelationGetNamespace(m->index));
 	ereport(LOG,
 			(errmsg("merge of surfidx index \"%s.%s.%s\": " UINT64_FORMAT " entries came to " UINT64_FORMAT
-					" leaves, " UINT64_FORMAT " removed; elapsed: %ld.%02d s",
+					" leaves, " UINT64_FORMAT " removed; elapsed: %ld.%02d s; reason: %s",
 					get_database_name(MyDatabaseId), schema ? schema : "?",
 					RelationGetRelationName(m->index), m->stats.taken, m->stats.written,
-					m->stats.removed, secs, usecs / 10000)));
+					m->stats.removed, secs, usecs / 10000, m->why)));
 }
 
 /* Run the merge that *how describes; returns entries taken from sources. */
@@ -242,13 +245,16 @@ merge_all(const Merge *how)
 uint64
 sfx_merge_all(Relation index)
 {
-	return merge_all(&(Merge) {.index = index,.manner = MERGE_WAIT,.full = true,.runs = true});
+	Merge		how = {.index = index,.manner = MERGE_WAIT,.full = true,.runs = true};
+
+	how.why = "surfidx_merge()";
+	return merge_all(&how);
 }
 
 uint64
 sfx_merge_delta(Relation index, bool runs)
 {
-	return merge_all(&(Merge) {.index = index,.manner = MERGE_TRY,.runs = runs});
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_TRY,.why = no_worker,.runs = runs});
 }
 
 uint64
@@ -257,6 +263,7 @@ sfx_merge_for_vacuum(Relation index, bool active, SfxDeadAmong dead, void *arg,
 {
 	Merge		how = {.index = index,.manner = MERGE_TRY,.runs = true,.frozen_only = !active};
 
+	how.why = "VACUUM";
 	how.filter = dead;
 	how.filter_arg = arg;
 	how.removed = removed;
@@ -266,11 +273,14 @@ sfx_merge_for_vacuum(Relation index, bool active, SfxDeadAmong dead, void *arg,
 uint64
 sfx_merge_run_slice(Relation index, int groups)
 {
-	return merge_all(&(Merge) {.index = index,.manner = MERGE_TRY,.runs = true,.slice = groups});
+	Merge		how = {.index = index,.manner = MERGE_TRY,.runs = true,.slice = groups};
+
+	how.why = no_worker;
+	return merge_all(&how);
 }
 
 uint64
-sfx_merge_politely(Relation index)
+sfx_merge_politely(Relation index, const char *why)
 {
-	return merge_all(&(Merge) {.index = index,.manner = MERGE_POLITE,.runs = true});
+	return merge_all(&(Merge) {.index = index,.manner = MERGE_POLITE,.why = why,.runs = true});
 }

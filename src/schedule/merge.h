@@ -42,8 +42,9 @@ extern uint64 sfx_merge_run_slice(Relation index, int groups);
 
 /*
  * For the worker: like sfx_merge_delta with runs, but ends as soon as another session waits for the
- * caller's SFX_WORKER_LOCK on the index, or wants the database.
+ * caller's SFX_WORKER_LOCK on the index, or wants the database.  why: a constant, as sfx_merge_due
+ * returns it, for the server log.
  */
-extern uint64 sfx_merge_politely(Relation index);
+extern uint64 sfx_merge_politely(Relation index, const char *why);
 
 #endif							/* SURFIDX_MERGE_H */

@@ -31,6 +31,7 @@ typedef struct Merge
 	Relation	index;
 	const SfxOrder *order;
 	MergeManner manner;
+	const char *why;			/* for the server log: the command, or the bound that was reached */
 	bool		full;			/* into the main tree, whatever it costs, and all runs up to ... */
 	uint32		last_run;		/* ... this id, not those made meanwhile; 0: runs that are due */
 	int			slice;			/* groups of a run, at most; 0: to its end */

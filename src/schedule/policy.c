@@ -111,14 +111,22 @@ measure(Relation index, DeltaSize *d)
 	d->dead = Min(d->dead, d->entries);
 }
 
-/* Is the delta at least so many times as large as one of bounds 1, 2, 4 and 5? */
-static bool
+/*
+ * One of bounds 1, 2, 4 and 5, in words for the server log, of which the delta has at least so many
+ * times the size; NULL: of none.
+ */
+static const char *
 exceeds(const DeltaSize *d, double times)
 {
-	return d->pages >= times * d->max_pages ||
-		(d->churns && d->pages >= times * d->churn_pages) ||
-		(d->pages >= times * d->dead_pages && (d->entries - d->dead) * DEAD_SHARE <= d->entries) ||
-		(d->pages >= times * FLOOR_PAGES && d->entries >= times * d->max_entries);
+	if (d->pages >= times * d->max_pages)
+		return "the delta has delta_size";
+	if (d->churns && d->pages >= times * d->churn_pages)
+		return "its entries replace dead ones";
+	if (d->pages >= times * d->dead_pages && (d->entries - d->dead) * DEAD_SHARE <= d->entries)
+		return "nearly all entries of the delta are dead";
+	if (d->pages >= times * FLOOR_PAGES && d->entries >= times * d->max_entries)
+		return "the delta has merge_ratio of the entries";
+	return NULL;
 }
 
 /*
@@ -340,7 +348,7 @@ sfx_merge_may_carry(Relation index)
 	if (!sfx_opt_merge_cold(index))
 		return false;
 	measure(index, &d);
-	return exceeds(&d, 1) && !exceeds(&d, HELP_AT);
+	return exceeds(&d, 1) != NULL && exceeds(&d, HELP_AT) == NULL;
 }
 
 uint64
@@ -362,11 +370,11 @@ sfx_merge_need(Relation index, SfxMergeNeed *need)
 	DeltaSize	d;
 
 	measure(index, &d);
-	need->due = exceeds(&d, 1);
+	need->due = exceeds(&d, 1) != NULL;
 	need->worth_asking = need->due || time_to_look(&d);
-	need->pressing = exceeds(&d, MORE_AT);
-	need->run_overdue = exceeds(&d, SLICE_AT);
-	need->late = exceeds(&d, HELP_AT);
+	need->pressing = exceeds(&d, MORE_AT) != NULL;
+	need->run_overdue = exceeds(&d, SLICE_AT) != NULL;
+	need->late = exceeds(&d, HELP_AT) != NULL;
 	need->too_late = d.pages >= BRAKE_AT * d.max_pages;
 }
 
@@ -420,19 +428,26 @@ replaces_rows(Relation index, double entries)
 	return index->rd_indpred == NULL && SfxTableRows(index->rd_index->indrelid, &live, &dead, &changed) && dead * 1000.0 >= entries * CHURN_SHED;
 }
 
-bool
+const char *
 sfx_merge_due_for_size(Relation index)
 {
 	DeltaSize	d;
+	const char *bound;
 
 	measure(index, &d);
 	if (d.merges == 0 && d.pages >= LOOK_PAGES && replaces_rows(index, d.entries))
 		d.churns = true;
-	return exceeds(&d, 1) || (d.pages >= LOOK_PAGES && worth_it(index)) || sfx_merge_run_waits(index);
+	if ((bound = exceeds(&d, 1)) != NULL)
+		return bound;
+	if (d.pages >= LOOK_PAGES && worth_it(index))
+		return "the delta has merge_ratio of the entries of its leaves";
+	return sfx_merge_run_waits(index) ? "a run is due" : NULL;
 }
 
-bool
+const char *
 sfx_merge_due(Relation index)
 {
-	return sfx_merge_due_for_size(index) || is_idle(index);
+	const char *bound = sfx_merge_due_for_size(index);
+
+	return bound != NULL || !is_idle(index) ? bound : "the delta is idle";
 }

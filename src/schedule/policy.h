@@ -9,13 +9,13 @@
 #include "meta.h"
 
 /*
- * Is a merge due, or worth its cost, or is the delta idle?  A worker asks before it merges,
- * while it holds no lock; tries the merge lock.
+ * Is a merge due, or worth its cost, or is the delta idle?  The reason, a constant for the server
+ * log; NULL: no.  A worker asks before it merges, while it holds no lock; tries the merge lock.
  */
-extern bool sfx_merge_due(Relation index);
+extern const char *sfx_merge_due(Relation index);
 
 /* The same without regard to an idle delta. */
-extern bool sfx_merge_due_for_size(Relation index);
+extern const char *sfx_merge_due_for_size(Relation index);
 
 /* What the size of the delta calls for. */
 typedef struct SfxMergeNeed

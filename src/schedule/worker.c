@@ -111,10 +111,11 @@ static SfxServed
 merge_index(Relation index)
 {
 	bool		again = false;
+	const char *why;
 
-	for (int n = 0; n < MERGES_A_TURN && sfx_merge_due(index); n++)
+	for (int n = 0; n < MERGES_A_TURN && (why = sfx_merge_due(index)) != NULL; n++)
 	{
-		again = sfx_merge_politely(index) > 0;
+		again = sfx_merge_politely(index, why) > 0;
 		/* another backend has the merge lock, perhaps for long */
 		if (!again && n == 0)
 			return SFX_IN_VAIN;

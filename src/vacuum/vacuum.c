@@ -755,7 +755,7 @@ merge_rest(Relation index, bool had_bulkdelete)
 	bool		merges;
 
 	if (had_bulkdelete)
-		merges = sfx_merge_due(index);
+		merges = sfx_merge_due(index) != NULL;
 	else
 	{
 		SfxKeyDesc	kd;
