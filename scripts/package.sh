@@ -165,6 +165,8 @@ perl -MJSON::PP -e '
 	die "debian/changelog has $debian\n" if $debian ne $control;
 	my ($rpm) = `cat rpm/surfidx.spec` =~ /^Version:\s*(\S+)/m;
 	die "rpm/surfidx.spec has $rpm\n" if $rpm ne $three;
+	my ($library) = `cat src/base/settings.c` =~ /^#define SFX_VERSION\s+"(.*?)"/m;
+	die "src/base/settings.c has $library\n" if $library ne $three;
 	my %status = map { $_ => 1 } qw(stable testing unstable);
 	die "META.json: no such release_status\n" if !$status{$meta->{release_status}};
 	die "META.json: bad tag\n" if grep { length > 255 || m![/\\\p{Cntrl}]! } @{ $meta->{tags} };
@@ -177,7 +179,7 @@ perl -MJSON::PP -e '
 			die "META.json: $is is no version\n" if $is !~ /^\d+\.\d+\.\d+$/;
 		}
 	}'
-ok $? "META.json is complete; it, CHANGELOG.md, debian/changelog and the RPM spec name this version"
+ok $? "META.json is complete; each file that names this version names the same"
 
 copy_server "$version" "$package" &&
 	BINDIR=$WORK/root/usr/lib/postgresql/$version/bin &&
@@ -185,7 +187,7 @@ copy_server "$version" "$package" &&
 	use_server
 ok $? "a server with the unpacked package builds indexes, survives a crash and checks them"
 
-# Removed as docs/replication.md says: indexes first, then the setting, then the package.
+# Removed as docs/upgrades.md says: indexes first, then the setting, then the package.
 sql -c "DROP EXTENSION surfidx CASCADE" 2>/dev/null &&
 	cluster_stop &&
 	sed -i '/shared_preload_libraries/d' "$PGDATA/postgresql.conf" &&

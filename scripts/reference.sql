@@ -59,7 +59,7 @@ ORDER BY c.relname;
 SELECT format('| `%s` | %s | %s | %s |', name,
 	CASE WHEN unit IN ('kB', '8kB') THEN pg_size_pretty(boot_val::int8 * CASE unit WHEN 'kB' THEN 1024 ELSE 8192 END)
 		ELSE concat_ws(' ', boot_val, unit) END,
-	CASE context WHEN 'postmaster' THEN 'restart' WHEN 'sighup' THEN 'reload' WHEN 'user' THEN 'anybody' ELSE context END,
+	CASE context WHEN 'postmaster' THEN 'restart' WHEN 'sighup' THEN 'reload' WHEN 'user' THEN 'anybody' WHEN 'internal' THEN 'nobody' ELSE context END,
 	concat_ws(' ', short_desc, extra_desc))
 FROM pg_settings
 WHERE name LIKE 'surfidx.%'

@@ -119,15 +119,18 @@ SELECT kind FROM surfidx_page_stats('sts_i', 0);
 SELECT count(*) FROM surfidx_page_items('sts_i', 0);
 RESET ROLE;
 
--- A library that is newer than the declarations says so, of one row and of many
+-- A library that is newer than the declarations says so, of one row and of many; one that is older, too
 CREATE FUNCTION sts_meta(regclass, OUT version int, OUT build_id text) AS '$libdir/surfidx', 'surfidx_meta' LANGUAGE C;
 CREATE FUNCTION sts_runs(regclass, OUT run bigint, OUT root bigint) RETURNS SETOF record
     AS '$libdir/surfidx', 'surfidx_runs' LANGUAGE C;
 CREATE FUNCTION sts_pages(regclass) RETURNS bigint AS '$libdir/surfidx', 'surfidx_meta' LANGUAGE C;
+CREATE FUNCTION sts_later(regclass, OUT a int, OUT b int, OUT c int, OUT d int, OUT e int, OUT f int,
+    OUT later int) RETURNS SETOF record AS '$libdir/surfidx', 'surfidx_runs' LANGUAGE C;
 SELECT * FROM sts_meta('sts_i');
 SELECT * FROM sts_runs('sts_i');
 SELECT sts_pages('sts_i');
-DROP FUNCTION sts_meta, sts_runs, sts_pages(regclass);
+SELECT * FROM sts_later('sts_i');
+DROP FUNCTION sts_meta, sts_runs, sts_later, sts_pages(regclass);
 
 -- The phases of a build
 SELECT n, pg_indexam_progress_phasename(oid, n) FROM pg_am, generate_series(0, 5) n WHERE amname = 'surfidx' ORDER BY n;

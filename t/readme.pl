@@ -128,7 +128,7 @@ is(join(' ', grep { !$metric{$_} } $dashboard =~ /\b(surfidx_\w+)(?=[{ \[,)])/g)
 
 # ---- settings ----
 
-my %context = (restart => 'postmaster', reload => 'sighup', superuser => 'superuser', session => 'user');
+my %context = (never => 'internal', restart => 'postmaster', reload => 'sighup', superuser => 'superuser', session => 'user');
 my %kilobytes = (kB => 1, MB => 1024, GB => 1024 * 1024);
 my %documented;
 

@@ -16,7 +16,10 @@
 #include "utils/rel.h"
 
 
+#define SFX_VERSION			"1.0.0" /* as META.json has it */
+
 bool		sfx_preloaded = false;
+static char *version;
 
 int			sfx_guc_delta_size = 8192;
 double		sfx_guc_merge_ratio = 0.1;
@@ -421,6 +424,18 @@ define_reading_gucs(void)
 							PGC_USERSET, 0, NULL, NULL, NULL);
 }
 
+static void
+define_version_guc(void)
+{
+	DefineCustomStringVariable("surfidx.version",
+							   "Version of the library that the server has loaded.",
+							   NULL,
+							   &version,
+							   SFX_VERSION,
+							   PGC_INTERNAL, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
+							   NULL, NULL, NULL);
+}
+
 void
 sfx_define_gucs(bool preloading)
 {
@@ -485,6 +500,7 @@ sfx_define_gucs(bool preloading)
 							-1, -1, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	define_reading_gucs();
+	define_version_guc();
 	if (preloading)
 		define_preload_gucs();
 }

@@ -10,7 +10,10 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-/* After an update the library may be newer than the functions' declarations, or older. */
+/*
+ * After an update the library may be newer than the functions' declarations, or older.  A version
+ * may add columns; it takes none away.
+ */
 static void
 check_columns(FunctionCallInfo fcinfo, int declared, int columns)
 {
@@ -19,7 +22,11 @@ check_columns(FunctionCallInfo fcinfo, int declared, int columns)
 				(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
 				 errmsg("columns of function %s: %d as declared, %d in the library",
 						get_func_name(fcinfo->flinfo->fn_oid), declared, columns),
-				 errhint("The library is of another version than the extension in this database. Run ALTER EXTENSION surfidx UPDATE.")));
+				 declared < columns ?
+				 errhint("The library is newer than the extension in this database. "
+						 "Run ALTER EXTENSION surfidx UPDATE.") :
+				 errhint("The library is older than the extension in this database. "
+						 "Install the newer one, and restart the server.")));
 }
 
 TupleDesc

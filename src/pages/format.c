@@ -20,6 +20,7 @@
 #include "strblock.h"
 #include "surf_format.h"
 #include "tidcodec.h"
+#include "wal.h"
 
 StaticAssertDecl(SFX_FORMAT_VERSION == 1, "the list below is of this version");
 
@@ -47,6 +48,12 @@ StaticAssertDecl(sizeof(SfxLogHeader) == 16 && offsetof(SfxLogHeader, nentries) 
 StaticAssertDecl(SFX_LOG_DEAD == 0x80 && SFX_LOG_PAYLOAD == 0x40 && SFX_LOG_UNCHANGED == 0x20 &&
 				 SFX_LOG_LEN1 == 0x01 && SFX_LOG_LEN2 == 0x02 && SFX_LOG_TID == 0x04 &&
 				 SFX_LOG_BACK == 32 && SFX_LOG_OFFSET_BITS == 9, "entries of the log");
+
+/* WAL records, which a newer library replays */
+StaticAssertDecl(sizeof(SfxXlExtend) == 32 && offsetof(SfxXlExtend, gen) == 16 &&
+				 sizeof(SfxXlGroup) == 12 && offsetof(SfxXlGroup, horizon) == 8 &&
+				 sizeof(SfxXlMeta) == 8 && offsetof(SfxXlMeta, horizon) == 4 &&
+				 XLOG_SFX_BATCH == 0x70 && SFX_META_EPOCH == 7, "WAL records");
 
 /* leaves, dictionaries, filters */
 StaticAssertDecl(SFX_LEAF_VERSION == 1 && SFX_LEAF_HEADER == 16 && SFX_LEAF_SLOT == 4 &&

@@ -30,6 +30,22 @@ spew("$dir/surfidx--0.0.1--$default.sql", $tail);
 spew("$dir/surfidx--0.0.2.sql", $head);
 spew("$dir/surfidx--0.0.2--$default.sql", $tail =~ s/^REVOKE[^;]*;\n//mgr);
 
+# A later version, as its update script has to begin (docs/dev/recipes.md), and one from which only
+# the access method and its classes remain.
+my ($needs) = slurp("$FindBin::Bin/../../docs/dev/recipes.md") =~ /^(DO \$\$\nBEGIN\n.*?^\$\$;\n)/ms;
+my $later = <<'END';
+CREATE FUNCTION surfidx_later(OUT leaves bigint, OUT filters bigint, OUT denied bigint,
+	OUT wrong bigint) AS 'MODULE_PATHNAME', 'surfidx_page_counts' LANGUAGE C VOLATILE;
+END
+my ($basis) = $script =~ /\A(.*?)^-- Functions\n/ms or die "no functions\n";
+spew("$dir/surfidx--$default--9.9.9.sql", $needs . $later);
+# its library is the present one
+spew("$dir/surfidx--$default--1.0.0.1.sql", $needs =~ s/9\.9\.9/1.0.0/gr . $later);
+spew("$dir/surfidx--0.0.3.sql", $basis);
+spew("$dir/surfidx--0.0.3--$default.sql", substr($script, length $basis));
+# and what the library would have to be for this one
+spew("$dir/surfidx--$default--9.9.10.sql", $later =~ s/surfidx_page_counts/surfidx_of_later/r);
+
 my $server = SurfServer->new(name => 'upgrade');
 $server->start;
 
@@ -113,7 +129,7 @@ my @from = @{ $s->query("SELECT source FROM pg_extension_update_paths('surfidx')
 	JOIN pg_available_extension_versions v ON v.name = 'surfidx' AND v.version = source
 	WHERE target = '$default' AND path IS NOT NULL ORDER BY 1")->{rows} };
 $s->end;
-is(scalar(grep { /^0\.0\./ } @from), 2, 'versions to update from: ' . join(', ', @from));
+is(scalar(grep { /^0\.0\./ } @from), 3, 'versions to update from: ' . join(', ', @from));
 my $n = 0;
 for my $version (@from)
 {
@@ -124,6 +140,69 @@ for my $version (@from)
 		'an update script that forgets rights is noticed') }
 	else { is(difference($got, $fresh), '', "updated from $version, the same catalogs as created") }
 }
+
+# What the log has of the last error.
+sub last_error
+{
+	return (slurp($server->{log}) =~ /.*^\S.*?ERROR:  (.*?\n.*?HINT:  .*?)\n/ms)[0] // '';
+}
+
+# From this version to a later one: indexes stay as they are.
+$s = $server->session;
+$s->query('CREATE DATABASE later');
+$s->end;
+$s = $server->session(db => 'later');
+my $work = join ";\n", 'CREATE TABLE t (id bigint PRIMARY KEY WITH (access_method = surfidx), v text
+	COLLATE "C", n int)', 'CREATE INDEX t_v ON t USING surfidx (v) INCLUDE (n)',
+	'CREATE INDEX t_n ON t USING surfidx (n, v) WITH (keys = cut)',
+	q{INSERT INTO t SELECT g, 'v' || g % 700, g % 50 FROM generate_series(1, 20000) g},
+	'CREATE TABLE r (id bigint REFERENCES t)', 'INSERT INTO r VALUES (7)';
+my $asks = q{SELECT sum(c), max(m) FROM (SELECT count(*) c, min(id) m FROM t WHERE v > 'v3'
+	GROUP BY v) x UNION ALL SELECT count(*), max(n) FROM t WHERE n BETWEEN 3 AND 9
+	UNION ALL (SELECT id, n FROM t ORDER BY id OFFSET 15000 LIMIT 1)};
+my $sound = 'SELECT indexrelname, problem FROM surfidx_check_all(true, true)
+	WHERE problem IS NOT NULL';
+is($s->query($_)->{error} // '', '', substr($_, 0, 40)) for 'CREATE EXTENSION surfidx', $work;
+my @answers = @{ $s->query($asks)->{rows} };
+is($s->query("ALTER EXTENSION surfidx UPDATE TO '1.0.0.1'")->{error} // '', '',
+	"updated from $default to a later version");
+is($s->value('SELECT count(*) FROM surfidx_later()'), 1, '... with its function');
+is($s->query('INSERT INTO t SELECT g, $$w$$ || g, 60 FROM generate_series(20001, 24000) g')->{error}
+	// '', '', '... indexes go on');
+is(join('|', @{ $s->query($sound)->{rows} }), '', '... soundly');
+$s->query('DELETE FROM t WHERE n = 60');
+is_deeply($s->query($asks)->{rows}, \@answers, '... with the same answers');
+$s->end;
+my $path = catalogs_after('by_path', "CREATE EXTENSION surfidx VERSION '1.0.0.1'");
+my $updated = catalogs_after('updated', 'CREATE EXTENSION surfidx',
+	"ALTER EXTENSION surfidx UPDATE TO '1.0.0.1'");
+is(difference($updated, $path), '', 'created in the later version, the same catalogs');
+
+# A library that is older than the catalog is to be.
+is(catalogs_after('too_late', 'CREATE EXTENSION surfidx',
+	"ALTER EXTENSION surfidx UPDATE TO '9.9.9'")->[0], '55000', 'an older library is not enough');
+like(last_error(), qr/\Athe server has loaded version 1\.0\.0 of surfidx's library, .*9\.9\.9 .*HINT:  .*restart/s,
+	'... which the error says, with the way out');
+is(catalogs_after('missing', 'CREATE EXTENSION surfidx',
+	"ALTER EXTENSION surfidx UPDATE TO '9.9.10'")->[0], '42883',
+	'... also where a script does not ask');
+
+# A library that is newer than the catalog: everything goes on; functions come with the update.
+$s = $server->session;
+$s->query('CREATE DATABASE older');
+$s->end;
+$s = $server->session(db => 'older');
+is($s->query($_)->{error} // '', '', substr($_, 0, 40))
+  for "CREATE EXTENSION surfidx VERSION '0.0.3'", $work, 'VACUUM ANALYZE t',
+	q{SET surfidx.in_place_of_btree = 'all'}, 'CREATE INDEX t_id ON t (id, n)',
+	'REINDEX TABLE t', 'UPDATE t SET n = n + 0 WHERE id % 9 = 0', 'VACUUM t';
+is_deeply($s->query($asks)->{rows}, \@answers, 'catalogs of an older version: the same answers');
+is($s->query('INSERT INTO t VALUES (7)')->{error}, '23505', '... keys hold');
+is($s->query('DELETE FROM t WHERE id = 7')->{error}, '23503', '... foreign ones, too');
+is($s->query('SELECT surfidx_merge(1)')->{error}, '42883', '... functions are missing');
+is($s->query('ALTER EXTENSION surfidx UPDATE')->{error} // '', '', '... until they are updated');
+is(join('|', @{ $s->query($sound)->{rows} }), '', '... all indexes are sound');
+$s->end;
 
 # What a newer server's btree has.
 $s = $server->session;
