@@ -20,7 +20,8 @@
 #				("behind" in space: "spatial" in tidy.txt); src/README.md keeps to its numbers of
 #				words and rules
 #	figures		a section of README.md and docs/ with three measured figures or more, or the
-#				beginning of its document, names the command that measured them and its month
+#				beginning of its document, names the command that measured them and its month, which
+#				is not before that of the newest page format (docs/dev/format.md)
 use strict;
 use warnings;
 use FindBin;
@@ -429,6 +430,19 @@ for my $file ($list_words ? sort keys %found : ())
 my $months = join '|', qw(January February March April May June July August September October
   November December);
 
+# "November 2026" as a number that grows with time.
+sub month
+{
+	my ($name, $year) = $_[0] =~ /($months)\s+(20\d\d)/ or return 0;
+	my %number = map { (split /\|/, $months)[$_] => $_ } 0 .. 11;
+
+	return $year * 12 + $number{$name};
+}
+
+my ($newest) = slurp('docs/dev/format.md') =~ /.*^\| \d+ \|.*\| (\w+ 20\d\d) \|$/ms;
+
+untidy('docs/dev/format.md: the newest format has no month') unless $newest;
+
 # The decimals of parameters.md are settings.
 for my $file (grep { m!^README\.md$|^docs/[\w-]+\.md$! && !/parameters/ } @files)
 {
@@ -443,8 +457,11 @@ for my $file (grep { m!^README\.md$|^docs/[\w-]+\.md$! && !/parameters/ } @files
 		next if $figures < 3;
 		untidy("$file, \"$heading\": figures without the command that measured them")
 		  unless $source =~ m!`(?:bench|scripts|make|docs/dev/measured)\b!;
-		untidy("$file, \"$heading\": figures without a month")
-		  unless $source =~ /(?:$months)\s+20\d\d/;
+		my ($last) = sort { $b <=> $a } map { month($_) } $source =~ /(?:$months)\s+20\d\d/g;
+
+		untidy("$file, \"$heading\": figures without a month") unless $last;
+		untidy("$file, \"$heading\": figures from before the page format of $newest")
+		  if $last && $newest && $last < month($newest);
 	}
 }
 
