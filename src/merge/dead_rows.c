@@ -37,6 +37,8 @@
 #define LEAF_DEAD_MIN	32		/* rewriting a leaf and its parent costs about as much as so many
 								 * visits to dead rows */
 #define LEAF_DEAD_SHARE	64		/* ... and dead entries must be one in so many of the leaf's */
+#define HORIZON_TIDS	4096	/* that the table is asked about in one call */
+#define FIRST_ROOM		4096	/* TIDs, for versions of rows */
 
 /*
  * Raise *horizon to that of rows that are known to be dead, which the table computes from its
@@ -64,44 +66,63 @@ raise_horizon(Relation index, Relation heap, const uint64 *tids, int n, SfxHoriz
 	pfree(op.status);
 }
 
-/*
- * Can the table be asked for the horizon of this TID?  An entry without a row looks like a dead one
- * (X7), but core would report it as damage.  *buf: the heap page last read, pinned, or invalid; the
- * caller releases it.
- */
-static bool
-has_row(Relation heap, ItemPointer tid, Buffer *buf)
+static inline bool
+is_heap(Relation table)
 {
-	Page		page;
-	bool		found = false;
-
-	if (heap->rd_tableam != GetHeapamTableAmRoutine())
-		return true;
-	*buf = ReleaseAndReadBuffer(*buf, heap, ItemPointerGetBlockNumber(tid));
-	page = BufferGetPage(*buf);
-	LockBuffer(*buf, BUFFER_LOCK_SHARE);
-	if (ItemPointerGetOffsetNumber(tid) <= PageGetMaxOffsetNumber(page))
-	{
-		ItemId		item = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
-
-		found = ItemIdIsUsed(item) &&
-			!(ItemIdHasStorage(item) &&
-			  HeapTupleHeaderIsHeapOnly((HeapTupleHeader) PageGetItem(page, item)));
-	}
-	LockBuffer(*buf, BUFFER_LOCK_UNLOCK);
-	return found;
+	return table->rd_tableam == GetHeapamTableAmRoutine();
 }
 
-/* Does this TID lead to a row that is dead to everybody? */
+/*
+ * Can the table be asked for the horizon of this TID?  An entry without a row looks like a dead one
+ * (X7), but core would report it as damage.  The page, of a heap, is locked.
+ */
+static bool
+has_row(Page page, ItemPointer tid)
+{
+	ItemId		item;
+
+	if (ItemPointerGetOffsetNumber(tid) > PageGetMaxOffsetNumber(page))
+		return false;
+	item = PageGetItemId(page, ItemPointerGetOffsetNumber(tid));
+	return ItemIdIsUsed(item) &&
+		!(ItemIdHasStorage(item) &&
+		  HeapTupleHeaderIsHeapOnly((HeapTupleHeader) PageGetItem(page, item)));
+}
+
+/* Does this TID of a heap lead to a row; if asked, to one that is dead to everybody?  *buf: see below. */
+static bool
+heap_has_row(Relation heap, ItemPointer tid, bool dead, Buffer *buf)
+{
+	bool		result;
+
+	*buf = ReleaseAndReadBuffer(*buf, heap, ItemPointerGetBlockNumber(tid));
+	LockBuffer(*buf, BUFFER_LOCK_SHARE);
+	result = has_row(BufferGetPage(*buf), tid);
+	if (result && dead && !SFX_MUTANT("dead without asking"))
+	{
+		ItemPointerData at = *tid;
+		HeapTupleData tuple;
+		bool		all_dead = false;
+
+		result = !heap_hot_search_buffer(&at, heap, *buf, SnapshotSelf, &tuple, &all_dead, true) &&
+			all_dead;
+	}
+	LockBuffer(*buf, BUFFER_LOCK_UNLOCK);
+	return result;
+}
+
+/*
+ * Does this TID lead to a row that is dead to everybody?  *buf: the heap page last read, pinned, or
+ * invalid; the caller releases it.
+ */
 static bool
 is_dead_row(Relation heap, ItemPointer tid, Buffer *buf)
 {
 	bool		all_dead = false;
-	bool		lives = table_index_fetch_tuple_check(heap, tid, SnapshotSelf, &all_dead);
 
-	if (!SFX_MUTANT("dead without asking") && (lives || !all_dead))
-		return false;
-	return has_row(heap, tid, buf);
+	if (is_heap(heap))
+		return heap_has_row(heap, tid, true, buf);
+	return !table_index_fetch_tuple_check(heap, tid, SnapshotSelf, &all_dead) && all_dead;
 }
 
 int
@@ -111,7 +132,6 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 	Buffer		buf = InvalidBuffer;
 	int			ndead = 0;
 
-	Assert(n <= SFX_DEAD_MAX);
 	sfx_ahead_begin(&ahead, heap, true);
 	qsort(tids, n, sizeof(uint64), sfx_cmp_u64);
 	for (int i = 0; i < n; i++)
@@ -131,8 +151,8 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 	if (BufferIsValid(buf))
 		ReleaseBuffer(buf);
 	sfx_count_ahead(index, &ahead);
-	if (ndead > 0)
-		raise_horizon(index, heap, tids, ndead, horizon);
+	for (int i = 0; i < ndead; i += HORIZON_TIDS)
+		raise_horizon(index, heap, tids + i, Min(HORIZON_TIDS, ndead - i), horizon);
 	return ndead;
 }
 
@@ -149,13 +169,14 @@ sfx_dead_known(Relation index, Relation heap, const uint64 *tids, int n, SfxHori
 		BlockNumber end;
 
 		sfx_tid_pointer(index, SFX_MAX_OFFSET, tids[i], &htid);
-		if (sfx_heap_reaches(heap, tids[i], &end) && has_row(heap, &htid, &buf))
+		if (sfx_heap_reaches(heap, tids[i], &end) &&
+			(!is_heap(heap) || heap_has_row(heap, &htid, false, &buf)))
 			with_rows[found++] = tids[i];
 	}
 	if (BufferIsValid(buf))
 		ReleaseBuffer(buf);
-	if (found > 0)
-		raise_horizon(index, heap, with_rows, found, horizon);
+	for (int i = 0; i < found; i += HORIZON_TIDS)
+		raise_horizon(index, heap, with_rows + i, Min(HORIZON_TIDS, found - i), horizon);
 	pfree(with_rows);
 }
 
@@ -174,7 +195,7 @@ sfx_tid_list_among(Relation index, const uint64 *tids, int n, uint16 *dead, void
 bool
 sfx_dead_worth(uint64 nentries, int ndead)
 {
-	return ndead >= LEAF_DEAD_MIN && (ndead >= SFX_DEAD_MAX || ndead >= nentries / LEAF_DEAD_SHARE);
+	return ndead >= LEAF_DEAD_MIN && ndead >= nentries / LEAF_DEAD_SHARE;
 }
 
 /* ---- versions that a merge meets (X5) ---- */
@@ -199,7 +220,7 @@ end_run(SfxVersions *v)
 	{
 		if (v->tids.n + v->nrun > v->room)
 		{
-			v->room = v->room == 0 ? SFX_DEAD_MAX : 2 * v->room;
+			v->room = v->room == 0 ? FIRST_ROOM : 2 * v->room;
 			v->tids.tid = v->tids.tid ? repalloc(v->tids.tid, sizeof(uint64) * v->room) : palloc(sizeof(uint64) * v->room);
 		}
 		memcpy(v->tids.tid + v->tids.n, v->run, v->nrun * sizeof(uint64));
@@ -226,23 +247,13 @@ sfx_versions_note(SfxVersions *v, const SfxEntry *e, bool fresh)
 bool
 sfx_versions_ask(SfxVersions *v, Relation index, SfxHorizon *horizon)
 {
-	int			ndead = 0;
-
 	Assert(sfx_merge_lock_held(index));
 	end_run(v);
 	if (v->asked || v->tids.n == 0)
 		return false;
 	v->asked = true;
-	for (int at = 0; at < v->tids.n; at += SFX_DEAD_MAX)
-	{
-		int			n = sfx_dead_ask(index, v->heap, v->tids.tid + at, Min(SFX_DEAD_MAX, v->tids.n - at), horizon);
-
-		memmove(v->tids.tid + ndead, v->tids.tid + at, n * sizeof(uint64));
-		ndead += n;
-	}
-	v->tids.n = ndead;
-	qsort(v->tids.tid, ndead, sizeof(uint64), sfx_cmp_u64);
-	return ndead > 0;
+	v->tids.n = sfx_dead_ask(index, v->heap, v->tids.tid, v->tids.n, horizon);
+	return v->tids.n > 0;
 }
 
 Relation

@@ -10,20 +10,17 @@
 #include "horizon.h"
 #include "leaf.h"
 
-/* TIDs that the heap is asked about in one call, at most. */
-#define SFX_DEAD_MAX	4096
-
 /*
  * Entries of one key about which a merge asks, at most: longer lists belong to values that many
  * rows share.
  */
 #define SFX_VERSIONS_RUN	64
-#define SFX_VERSIONS_MAX	(16 * SFX_DEAD_MAX) /* in a group */
+#define SFX_VERSIONS_MAX	65536	/* in a group */
 
 /*
- * Which of tids[0..n), n <= SFX_DEAD_MAX, lead to rows that are dead to every snapshot here?  Moves
- * them to the front of tids, ascending and each once, and returns their number; raises *horizon to
- * the one that a standby must be told before it loses their entries.  REQUIRES: the caller has read
+ * Which of tids[0..n) lead to rows that are dead to every snapshot here?  Moves them to the front of
+ * tids, ascending and each once, and returns their number; raises *horizon to the one that a
+ * standby must be told before it loses their entries.  REQUIRES: the caller has read
  * the entries from the index since it pinned the gate or took the merge lock, and still holds it,
  * so that no TID has been reused.  heap: from sfx_dead_open_heap.
  */

@@ -61,8 +61,9 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->warms = sfx_opt_size_limit(index) > 0;
 	r->want.believe = r->filter.maybe = r->filter.keys_only = false;
 	memset(&r->filter.counts, 0, sizeof(r->filter.counts));
-	r->dead.in_batches = r->dead.in_leaf = 0;
-	r->dead.tids = NULL;
+	r->dead.in_batches = 0;
+	r->dead.in_leaves = false;
+	r->want.heap = NULL;
 	r->want.pass_dead = r->passed.on = r->passed.found = false;
 	r->want.candidates = r->want.rechecks = r->gate.missing = r->cut.recheck = false;
 	r->cut.recovery = NULL;
@@ -85,9 +86,10 @@ sfx_reader_tids_only(SfxReader *r, bool tids_only)
 }
 
 void
-sfx_reader_pass_dead(SfxReader *r, bool pass)
+sfx_reader_dead(SfxReader *r, Relation heap, bool pass)
 {
-	Assert(!pass || r->order == NULL);
+	Assert(!pass || (heap && r->order == NULL));
+	r->want.heap = heap;
 	r->want.pass_dead = pass;
 }
 
@@ -161,8 +163,6 @@ sfx_reader_end(SfxReader *r)
 	for (int i = 0; i < KEY_ROOMS; i++)
 		if (rooms[i].more)
 			sfx_spare_put(SFX_SPARE_BOUND, rooms[i].more);
-	if (r->dead.tids)
-		pfree(r->dead.tids);
 	if (r->cut.whole_keys)
 		pfree(r->cut.whole_keys);
 	for (int i = 0; i < READER_BATCHES; i++)

@@ -49,11 +49,12 @@ extern void sfx_reader_snapshot(SfxReader *r, Snapshot snapshot);
 extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
 
 /*
- * From the next seek on: the caller wants no rows that are dead to all snapshots, and asks the
- * table about all others.  What of the main tree this backend knows to be dead is left out, and
- * what is found dead is noted (X8).
+ * From the next seek on, heap: the index's open table, if entries that the reader itself finds dead
+ * to all snapshots are to be removed (X3); else NULL.  pass: the caller wants no rows that are dead
+ * to all snapshots, and asks the table about all others; what of the main tree this backend knows
+ * to be dead is left out, and what is found dead is noted (X8).
  */
-extern void sfx_reader_pass_dead(SfxReader *r, bool pass);
+extern void sfx_reader_dead(SfxReader *r, Relation heap, bool pass);
 
 /*
  * So many entries of a range are likely to be asked for, 0: unknown.  A hint (N4), from the next

@@ -182,7 +182,10 @@ set_keys(SfxBlock *block, const uint8 *keys, const uint32 *off, const uint8 *loo
 	block->total = block->first + n + (cut_off ? 1 : 0);
 }
 
-/* Recover the keys that are needed.  Entries that are dead to all snapshots go. */
+/*
+ * Recover the keys that are needed.  Entries that are dead to all snapshots go: for this step, and
+ * if the caller wants that, for good.
+ */
 void
 sfx_reader_recover_keys(SfxReader *r)
 {
@@ -228,6 +231,8 @@ sfx_reader_recover_keys(SfxReader *r)
 			for (int j = i; j < end; j++, n++)
 				block->keyno[n] = (uint16) (nkeys - 1);
 		}
+		else if (r->want.heap)
+			note_dead(r, &r->main, r->want.heap, in_leaf(r), block->tid + i, end - i);
 		i = end;
 	}
 	set_keys(block, keys, off, loose, nkeys, n, cut_off);

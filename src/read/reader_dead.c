@@ -54,11 +54,18 @@ is_next_passed(const SfxReader *r, int i)
 		(b == r->passed.block + 1 && i == 0 && r->passed.at == r->passed.total);
 }
 
+/* The number of the entry returned last, which is a leaf's, in its block. */
+static inline int
+last_in_block(const SfxReader *r)
+{
+	return r->stretched ? r->stretch.at - r->stretch.step : r->last.at;
+}
+
 /* The entry of the main tree that was returned last, e, is dead. */
 static void
 pass_entry(SfxReader *r, const SfxEntry *e)
 {
-	int			i = r->stretched ? r->stretch.at - r->stretch.step : r->last.at;
+	int			i = last_in_block(r);
 
 	if (!is_next_passed(r, i) || e->keylen > SFX_PASSED_KEY)
 	{
@@ -89,7 +96,10 @@ sfx_reader_passed_step(SfxReader *r)
 void
 sfx_reader_kill(SfxReader *r, Relation heap)
 {
+	LeafCursor *s = r->last.leaf;
 	SfxEntry	e;
+	SfxPos		pos;
+	const uint64 *tid;
 
 	/*
 	 * the heap also calls dead what it took from snapshots that have expired, and nothing here
@@ -98,9 +108,9 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 	if (!r->win.active || r->range.anchor != ANCHOR_ENTRY || heap == NULL || SfxSnapshotsExpire())
 		return;
 	Assert(!r->delta.lasting);
-	r->dead.heap = heap;
 	if (r->last.batch)
 	{
+		r->dead.heap = heap;
 		for (int i = 0; i < r->delta.nbatches; i++)
 		{
 			Batch	   *b = r->delta.batch[i];
@@ -113,19 +123,18 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 		}
 		return;
 	}
-	/* in the other runs they stay until VACUUM comes */
-	if (r->last.leaf != &r->main)
-		return;
-	sfx_reader_last(r, &e);
-	if (r->passed.on)
-		pass_entry(r, &e);
-	if (r->dead.in_leaf == SFX_DEAD_MAX)
-		return;
-	if (r->dead.tids == NULL)
-		r->dead.tids = MemoryContextAlloc(r->cxt, sizeof(uint64) * SFX_DEAD_MAX);
-	if (r->dead.in_leaf == 0)
-		bound_set(r, &r->dead.pos, &r->room.dead, e.key, e.keylen, e.tid);
-	r->dead.tids[r->dead.in_leaf++] = e.tid;
+	tid = &s->block->tid[last_in_block(r)];
+
+	/* (a dead row has no whole key) */
+	pos = *in_leaf(r);
+	if (!(s == &r->main && s->leaf.cut) && (r->passed.on || s->dead.n == 0))
+	{
+		sfx_reader_last(r, &e);
+		pos = sfx_entry_pos(&e);
+		if (r->passed.on && s == &r->main)
+			pass_entry(r, &e);
+	}
+	note_dead(r, s, heap, &pos, tid, 1);
 }
 
 /*
@@ -195,35 +204,38 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	}
 }
 
-/*
- * The step in hand is done with: remove what of it was found dead. The gate keeps TIDs from being
- * reused meanwhile.
- */
+/* X1 for all batches.  The gate keeps TIDs from being reused meanwhile. */
+static void
+remove_from_images(SfxReader *r)
+{
+	SfxMeta		meta;
+	int			nbatches = r->delta.nbatches;
+
+	r->dead.in_batches = 0;
+	sfx_reader_pin_gate(r, &meta);
+	for (int i = 0; i < nbatches; i++)
+		if (r->delta.batch[i]->nkilled > 0)
+			remove_from_image(r, &meta, r->delta.batch[i]);
+	if (!r->gate.wanted)
+		drop_gate(r);
+}
+
 void
 sfx_reader_remove_dead(SfxReader *r)
 {
-	int			ndead = r->dead.in_leaf;
+	bool		in_leaves = r->dead.in_leaves;
 
 	if (r->passed.found)
-		sfx_passed_note(r->index, &r->win.state, &r->passed.from.pos, &r->passed.to.pos, ndead);
-	r->passed.found = r->passed.on = false;
-	if (r->dead.in_batches > 0 || ndead > 0)
+		sfx_passed_note(r->index, &r->win.state, &r->passed.from.pos, &r->passed.to.pos,
+						r->main.dead.n);
+	r->passed.found = r->passed.on = r->dead.in_leaves = false;
+	if (r->dead.in_batches > 0 || in_leaves)
 		SFX_STOP("dead entries found");
 	if (r->dead.in_batches > 0)
-	{
-		SfxMeta		meta;
-		int			nbatches = r->delta.nbatches;
-
-		r->dead.in_batches = 0;
-		sfx_reader_pin_gate(r, &meta);
-		for (int i = 0; i < nbatches; i++)
-			if (r->delta.batch[i]->nkilled > 0)
-				remove_from_image(r, &meta, r->delta.batch[i]);
-		if (!r->gate.wanted)
-			drop_gate(r);
-	}
-	r->dead.in_leaf = 0;
-	if (ndead > 0 && sfx_dead_worth(r->dead.leaf_entries, ndead))
-		sfx_dead_clean_leaf(r->index, r->dead.heap, r->order, &r->dead.pos.pos, r->dead.tids,
-							ndead);
+		remove_from_images(r);
+	if (!in_leaves)
+		return;
+	for (int i = 0; i < SFX_MAX_RUNS && r->run[i]; i++)
+		sfx_dead_clean_leaf(r->index, r->dead.heap, r->order, &r->run[i]->dead);
+	sfx_dead_clean_leaf(r->index, r->dead.heap, r->order, &r->main.dead);
 }

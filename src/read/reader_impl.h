@@ -329,8 +329,24 @@ end_step(SfxReader *r)
 static inline void
 remove_dead(SfxReader *r)
 {
-	if (unlikely(r->dead.in_batches > 0 || r->dead.in_leaf > 0 || r->passed.found))
+	if (unlikely(r->dead.in_batches > 0 || r->dead.in_leaves || r->passed.found))
 		sfx_reader_remove_dead(r);
+}
+
+/* A position in each leaf of the step, unless what X8 knows was left out. */
+static inline const SfxPos *
+in_leaf(const SfxReader *r)
+{
+	return forward(r) ? &r->win.cur.pos : &r->win.stop.pos;
+}
+
+/* The table heap says that n entries of the cursor's leaf are dead to all snapshots. */
+static inline void
+note_dead(SfxReader *r, LeafCursor *s, Relation heap, const SfxPos *pos, const uint64 *tids, int n)
+{
+	sfx_dead_note(&s->dead, r->cxt, pos, tids, n);
+	r->dead.in_leaves = true;
+	r->dead.heap = heap;
 }
 
 static inline void

@@ -15,6 +15,7 @@
 #include "surfidx.h"
 #include "block_copy.h"
 #include "counters.h"
+#include "dead_leaf.h"
 #include "dict.h"
 #include "find.h"
 #include "leaf.h"
@@ -121,6 +122,7 @@ typedef struct LeafCursor
 	SfxLeaf		leaf;
 	SfxDict    *dict;			/* pinned: the one that the last leaf needed */
 	BlockNumber leafblk;
+	SfxDeadInLeaf dead;			/* what of the leaf was found dead (X3) */
 	SfxBlock   *block;			/* decoded: a whole one, or few */
 	PGAlignedBlock *page;		/* NULL: not needed */
 	union
@@ -141,6 +143,7 @@ typedef struct ReaderWant
 	bool		tids_only;		/* no keys */
 	bool		candidates;		/* of cut leaves stored keys will do, ... */
 	bool		rechecks;		/* ... and the caller looks at the rows for what they are */
+	Relation	heap;			/* the table, if what is found dead is removed; else NULL */
 	bool		pass_dead;		/* no rows that are dead to all snapshots (X8) */
 	bool		believe;		/* a filter's word is enough */
 } ReaderWant;
@@ -279,10 +282,7 @@ typedef struct DeadEntries
 {
 	Relation	heap;			/* set with the first of them */
 	int			in_batches;
-	int			in_leaf;		/* in the main tree's leaf, ... */
-	uint32		leaf_entries;	/* ... which has so many */
-	uint64	   *tids;			/* of in_leaf; room for SFX_DEAD_MAX, NULL until first needed */
-	Bound		pos;			/* where the first of them stands */
+	bool		in_leaves;		/* of some run */
 } DeadEntries;
 
 /* What of the main tree is dead from the step's beginning on (X8; reader_dead.c). */
@@ -311,7 +311,6 @@ typedef struct KeyRoom
 	BoundRoom	anchor;
 	BoundRoom	win[2];			/* of cur and stop, or of stop and cur */
 	BoundRoom	cut[2];
-	BoundRoom	dead;
 	BoundRoom	passed[3];
 } KeyRoom;
 #define KEY_ROOMS	(sizeof(KeyRoom) / sizeof(BoundRoom))

@@ -43,6 +43,8 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		if (!BufferIsValid(buf))
 			return false;
 		sfx_reader_keep_leaf(r, s, buf);
+		s->dead.run = meta->runs[r->nruns].id;
+		s->dead.entries = s->leaf.nentries;
 	}
 	return true;
 }
@@ -95,7 +97,7 @@ sfx_reader_one_step(SfxReader *r)
 	SfxRetry	retry = {.index = r->index};
 	SfxMeta		meta;
 
-	Assert(r->dead.in_batches == 0 && r->dead.in_leaf == 0 && !r->passed.found);
+	Assert(r->dead.in_batches == 0 && !r->dead.in_leaves && !r->passed.found);
 	Assert(!r->win.cur.inf || !forward(r));
 	CHECK_FOR_INTERRUPTS();
 	sfx_reader_take_block(r, &r->main);
@@ -105,6 +107,7 @@ sfx_reader_one_step(SfxReader *r)
 		r->win.final = true;
 		r->ahead.right = InvalidBlockNumber;
 		r->ranked.key = NULL;
+		r->main.dead.n = 0;		/* of a try before this one */
 		sfx_reader_meta(r, &meta);
 		SFX_STOP("metapage read");
 		if (read_stages(r, &meta))

@@ -286,12 +286,15 @@ take_candidates(IndexScanDesc scan, SfxScan *so)
 						  (!scan->xs_want_itup && SfxScanRechecks(scan) && !has_ranges(scan, so)));
 }
 
-/* May the reader leave out what is dead to all snapshots, and does the table tell what is (X8)? */
-static bool
-passes_dead(IndexScanDesc scan, const SfxScan *so)
+/* May what the reader finds dead to all snapshots be removed, or even be left out (X8)? */
+static void
+tell_of_dead(IndexScanDesc scan, SfxScan *so)
 {
-	return scan->ignore_killed_tuples && scan->heapRelation && scan->parallel_scan == NULL &&
-		so->order == NULL && !so->locks.wanted && !so->gate && !so->ahead.scouts;
+	bool		removes = scan->ignore_killed_tuples && !so->ahead.scouts && !SfxSnapshotsExpire();
+	bool		passes = removes && scan->heapRelation && scan->parallel_scan == NULL &&
+	so->order == NULL && !so->locks.wanted && !so->gate;
+
+	sfx_reader_dead(so->reader, removes ? scan->heapRelation : NULL, passes);
 }
 
 void
@@ -300,7 +303,7 @@ sfx_scan_tell_reader(IndexScanDesc scan, SfxScan *so)
 	sfx_reader_tids_only(so->reader,
 						 !so->rows.form && !sfx_scan_has_filters(so) && so->mark == NULL);
 	take_candidates(scan, so);
-	sfx_reader_pass_dead(so->reader, passes_dead(scan, so));
+	tell_of_dead(scan, so);
 }
 
 /* Is this CLUSTER, which writes what we give it in place of the table? */

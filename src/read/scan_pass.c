@@ -190,7 +190,7 @@ sfx_scan_pass(IndexScanDesc scan, ScanDirection dir, uint64 n, SfxVisibility *v,
 	sfx_reader_hold_gate(so->reader, !SFX_MUTANT("rows without a gate"));
 	sfx_reader_candidates(so->reader, false, false);
 	sfx_reader_tids_only(so->reader, !sfx_scan_has_filters(so) && so->mark == NULL);
-	sfx_reader_pass_dead(so->reader, false);
+	sfx_reader_dead(so->reader, NULL, false);
 	/* a seek chooses by these; with locks (S1) they were so before */
 	if (!so->locks.wanted)
 		sfx_scan_seek_range(scan, so, dir, true);

@@ -21,6 +21,40 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+void
+sfx_dead_note(SfxDeadInLeaf *d, MemoryContext cxt, const SfxPos *pos, const uint64 *tids, int n)
+{
+	Assert(n <= SFX_BLOCK_ENTRIES);
+	if (d->tids == NULL)
+	{
+		d->key = MemoryContextAlloc(cxt, SFX_MAX_ENTRY);
+		d->room = SFX_BLOCK_ENTRIES;
+		d->tids = MemoryContextAlloc(cxt, sizeof(uint64) * d->room);
+	}
+	if (d->n == 0)
+	{
+		memcpy(d->key, pos->key, pos->len);
+		d->pos = (SfxPos) {d->key, pos->len, pos->tid};
+	}
+	if (d->n + n > d->room)
+	{
+		d->room *= 2;
+		d->tids = repalloc(d->tids, sizeof(uint64) * d->room);
+	}
+	memcpy(d->tids + d->n, tids, n * sizeof(uint64));
+	d->n += n;
+}
+
+void
+sfx_dead_forget(SfxDeadInLeaf *d)
+{
+	if (d->tids == NULL)
+		return;
+	pfree(d->tids);
+	pfree(d->key);
+	d->tids = NULL;
+}
+
 /*
  * Reduce the sorted list to TIDs that the leaf still has.  The others' entries are gone since the
  * reader saw them, so VACUUM may have finished, and their TIDs may belong to new rows.  *nentries:
@@ -53,11 +87,12 @@ intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
 }
 
 /*
- * Rewrite the leaf that holds pos without those entries of the list that it still has and that the
- * heap confirms.  Merge lock held (asserted); it keeps VACUUM from finishing, so no TID is reused.
+ * Rewrite the run's leaf that holds pos without those entries of the list that it still has and that the
+ * heap confirms, if it is still listed.  Merge lock held (asserted); it keeps VACUUM from finishing,
+ * so no TID is reused.
  */
 static void
-clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos,
+clean_leaf(Relation index, Relation heap, const SfxOrder *order, uint32 run, const SfxPos *pos,
 		   SfxTidList *list)
 {
 	SfxMergeStats stats = {0};
@@ -67,7 +102,9 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *p
 
 	Assert(sfx_merge_lock_held(index));
 	sfx_meta_read(index, &meta);
-	sfx_group_locate(&g, SfxTreeOf(index, order, &meta, SfxMetaMain(&meta)->id), pos, NULL);
+	if (sfx_meta_find_run(&meta, run) < 0)
+		return;
+	sfx_group_locate(&g, SfxTreeOf(index, order, &meta, run), pos, NULL);
 	qsort(list->tid, list->n, sizeof(uint64), sfx_cmp_u64);
 	intersect_leaf(&g, list, &nentries);
 	if (!sfx_dead_worth(nentries, list->n))
@@ -83,6 +120,7 @@ typedef struct Cleaning
 	Relation	index;
 	Relation	heap;
 	const SfxOrder *order;
+	uint32		run;
 	const SfxPos *pos;
 	SfxTidList	list;
 } Cleaning;
@@ -100,25 +138,26 @@ attempt_clean(void *arg)
 	cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx dead entries",
 								ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(cxt);
-	clean_leaf(c->index, c->heap, c->order, c->pos, &c->list);
+	clean_leaf(c->index, c->heap, c->order, c->run, c->pos, &c->list);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 	sfx_merge_unlock(c->index);
 }
 
 void
-sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, const SfxPos *pos,
-					uint64 *tids, int n)
+sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, SfxDeadInLeaf *d)
 {
-	Cleaning	c = {index, heap, order, pos, {.tid = tids,.n = n}};
+	Cleaning	c = {index, heap, order, d->run, &d->pos, {.tid = d->tids,.n = d->n}};
+
+	d->n = 0;
 
 	/*
 	 * In parallel mode the processes of a query share heavyweight locks, so the merge lock would
 	 * exclude none of them.  If this backend holds the merge lock already, the call comes from the
 	 * middle of another change.
 	 */
-	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index) ||
-		sfx_attempts_are_told())
+	if (!sfx_dead_worth(d->entries, c.list.n) || RecoveryInProgress() || IsInParallelMode() ||
+		sfx_merge_lock_held(index) || sfx_attempts_are_told())
 		return;
 	sfx_attempt_aside(index, "remove dead entries from", attempt_clean, &c);
 }
