@@ -186,6 +186,77 @@ EXECUTE many('{0.3,1}');
 RESET surfidx.offset_by_rank;
 RESET plan_cache_mode;
 
+-- the second query tree shares nothing with the first, not even row marks
+CREATE TABLE a (id int PRIMARY KEY, g int);
+CREATE TABLE b (id int PRIMARY KEY, g int);
+CREATE VIEW vb AS SELECT * FROM b;
+INSERT INTO a VALUES (1, 1);
+INSERT INTO b VALUES (1, 2);
+SELECT by_place('SELECT * FROM a, vb, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) p FROM t) s WHERE a.id = vb.id FOR UPDATE OF a, vb');
+SELECT * FROM a, vb, (SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) p FROM t) s WHERE a.id = vb.id FOR UPDATE OF a, vb;
+SET client_min_messages = warning;
+DROP TABLE a, b CASCADE;
+RESET client_min_messages;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+
+-- an order of the cast's result that is not the column's
+CREATE FUNCTION abs_lt(float8, float8) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT abs($1) < abs($2)';
+CREATE FUNCTION abs_le(float8, float8) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT abs($1) <= abs($2)';
+CREATE FUNCTION abs_eq(float8, float8) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT abs($1) = abs($2)';
+CREATE FUNCTION abs_ge(float8, float8) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT abs($1) >= abs($2)';
+CREATE FUNCTION abs_gt(float8, float8) RETURNS bool IMMUTABLE LANGUAGE sql AS 'SELECT abs($1) > abs($2)';
+CREATE FUNCTION abs_cmp(float8, float8) RETURNS int IMMUTABLE LANGUAGE sql AS 'SELECT btfloat8cmp(abs($1), abs($2))';
+CREATE OPERATOR |<| (LEFTARG = float8, RIGHTARG = float8, FUNCTION = abs_lt, COMMUTATOR = |>|);
+CREATE OPERATOR |<=| (LEFTARG = float8, RIGHTARG = float8, FUNCTION = abs_le, COMMUTATOR = |>=|);
+CREATE OPERATOR |=| (LEFTARG = float8, RIGHTARG = float8, FUNCTION = abs_eq, COMMUTATOR = |=|);
+CREATE OPERATOR |>=| (LEFTARG = float8, RIGHTARG = float8, FUNCTION = abs_ge, COMMUTATOR = |<=|);
+CREATE OPERATOR |>| (LEFTARG = float8, RIGHTARG = float8, FUNCTION = abs_gt, COMMUTATOR = |<|);
+CREATE OPERATOR CLASS abs_ops FOR TYPE float8 USING btree AS
+	OPERATOR 1 |<|, OPERATOR 2 |<=|, OPERATOR 3 |=|, OPERATOR 4 |>=|, OPERATOR 5 |>|, FUNCTION 1 abs_cmp(float8, float8);
+SELECT by_place('SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY w::float8 USING |<|) FROM t WHERE w < ''nan''');
+SELECT abs(percentile_disc(0.5) WITHIN GROUP (ORDER BY w::float8 USING |<|)) FROM t WHERE w < 'nan';
+SELECT abs(percentile_disc(0.5) WITHIN GROUP (ORDER BY w::float8 USING OPERATOR(pg_catalog.<))) FROM t WHERE w < 'nan';
+
+-- a function that was inlined to know the array is replaced: prepared plans notice
+CREATE FUNCTION fractions() RETURNS float8[] STABLE LANGUAGE sql AS $$SELECT '{0,0.9}'::float8[]$$;
+PREPARE inlined AS SELECT percentile_disc(fractions()) WITHIN GROUP (ORDER BY k) FROM t WHERE g = 1;
+SELECT by_place('EXECUTE inlined');
+EXECUTE inlined;
+CREATE OR REPLACE FUNCTION fractions() RETURNS float8[] STABLE LANGUAGE sql AS $$SELECT '{1}'::float8[]$$;
+EXECUTE inlined;
+DEALLOCATE inlined;
+
+-- a fraction is computed once
+CREATE FUNCTION fraction(float8) RETURNS float8 STABLE LANGUAGE plpgsql AS $$BEGIN RAISE NOTICE 'computed'; RETURN $1; END $$;
+SELECT by_place('SELECT percentile_cont(fraction(0.5)) WITHIN GROUP (ORDER BY k) FROM t');
+SELECT percentile_cont(fraction(0.5)) WITHIN GROUP (ORDER BY k) FROM t;
+SELECT x, (SELECT percentile_disc(fraction(x / 4.0)) WITHIN GROUP (ORDER BY k) FROM t) FROM generate_series(0, 1) x;
+
+-- rights to execute: the function that the query names, and no other
+CREATE ROLE percentile_user;
+GRANT SELECT ON t TO percentile_user;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION percentile_disc(float8[], anyelement) FROM PUBLIC;
+SET LOCAL ROLE percentile_user;
+SELECT percentile_disc('{0.5}'::float8[]) WITHIN GROUP (ORDER BY k) FROM t;
+ROLLBACK;
+BEGIN;
+REVOKE EXECUTE ON FUNCTION percentile_disc(float8, anyelement), percentile_cont(float8, float8), count(), floor(float8), ceil(float8), unnest(anyarray), int8(float8), float8mul FROM PUBLIC;
+SET LOCAL ROLE percentile_user;
+SELECT percentile_disc('{0.5}'::float8[]) WITHIN GROUP (ORDER BY k), percentile_cont('{0.5}'::float8[]) WITHIN GROUP (ORDER BY k) FROM t;
+ROLLBACK;
+DROP OWNED BY percentile_user;
+DROP ROLE percentile_user;
+
+-- a value beyond the cast's range is refused where it is at the place
+INSERT INTO t (n) VALUES (1e400);
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY n) > 0 FROM t;
+SELECT percentile_cont(1) WITHIN GROUP (ORDER BY n) FROM t WHERE n < 'nan';
+DELETE FROM t WHERE n = 1e400;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+
 -- a view's owner reads the table, and the columns of it are asked for
 CREATE ROLE percentile_reader;
 CREATE VIEW median AS SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY k) AS m FROM t WHERE g = 1;
@@ -206,4 +277,7 @@ DROP VIEW median;
 DROP TABLE t, asked;
 DROP OWNED BY percentile_reader;
 DROP ROLE percentile_reader;
-DROP FUNCTION by_place, answer, differences, rows_read;
+DROP FUNCTION by_place, answer, differences, rows_read, fractions, fraction;
+DROP OPERATOR FAMILY abs_ops USING btree;
+DROP OPERATOR |<| (float8, float8), |<=| (float8, float8), |=| (float8, float8), |>=| (float8, float8), |>| (float8, float8);
+DROP FUNCTION abs_lt, abs_le, abs_eq, abs_ge, abs_gt, abs_cmp;

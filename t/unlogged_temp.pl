@@ -121,6 +121,10 @@ foreach my $function (sort keys %reads)
 		"$function() of an unlogged index on a standby");
 	like($err, qr/HINT:  Ask the primary\.$/m, "$function(): where to ask");
 }
+my (undef, undef, $refused) =
+	$standby->psql('postgres', 'SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY n) FROM u');
+like($refused, qr/cannot access temporary or unlogged relations during recovery/,
+	'a percentile of an unlogged table on a standby');
 my (undef, undef, $notice) = $standby->psql('postgres', "SELECT surfidx_check('u_n')");
 like($notice, qr/NOTICE:  index "u_n" is unlogged: a standby has nothing of it to check/,
 	'surfidx_check()');

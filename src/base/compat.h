@@ -775,4 +775,11 @@ SfxCheckRights(const PlannedStmt *stmt)
 #endif
 }
 
+/* Nodes of a plan that settings disable: since 18 counted, before part of its cost. */
+#if PG_VERSION_NUM < 180000
+#define SfxDisabledNodes(plan)	0
+#else
+#define SfxDisabledNodes(plan)	((plan)->disabled_nodes)
+#endif
+
 #endif							/* SURFIDX_COMPAT_H */

@@ -19,7 +19,9 @@
 #include "settings.h"
 
 #include "access/genam.h"
+#include "access/sysattr.h"
 #include "access/table.h"
+#include "access/xlog.h"
 #include "catalog/pg_class.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -110,46 +112,78 @@ fits(const Query *q, Outputs *out)
 
 /* ---- its index ---- */
 
-/* Has the index this order in one of its columns?  *nulls_first: where a scan in it meets NULLs. */
+/* The table's columns that the index is made of, as pull_varattnos counts them. */
+static Bitmapset *
+columns_of(Relation index)
+{
+	Bitmapset  *columns = NULL;
+
+	for (int c = 0; c < IndexRelationGetNumberOfAttributes(index); c++)
+		columns = bms_add_member(columns, index->rd_index->indkey.values[c] -
+								 FirstLowInvalidHeapAttributeNumber);
+	pull_varattnos((Node *) RelationGetIndexExpressions(index), 1, &columns);
+	pull_varattnos((Node *) RelationGetIndexPredicate(index), 1, &columns);
+	return columns;
+}
+
+/*
+ * Has the index this order in one of its columns, after those with conditions, and all columns with
+ * conditions?  *nulls_first: where a scan in it meets NULLs.
+ */
 static bool
-has_order(Relation index, const SfxPercentileOrder *order, bool *nulls_first)
+has_order(Relation index, const SfxPercentileOrder *order, const Bitmapset * conditions,
+		  bool *nulls_first)
 {
 	AttrNumber	att = IsA(order->expr, Var) ? ((const Var *) order->expr)->varattno : 0;
 
-	if (!sfx_is_ours(index->rd_indam) || !index->rd_index->indisvalid)
+	if (!sfx_is_ours(index->rd_indam) || !index->rd_index->indisvalid ||
+		!bms_is_subset(conditions, columns_of(index)))
 		return false;
 	for (int c = 0; c < IndexRelationGetNumberOfKeyAttributes(index); c++)
 	{
+		AttrNumber	column = index->rd_index->indkey.values[c];
 		bool		reverse = (index->rd_indoption[c] & INDOPTION_DESC) != 0;
 		bool		first = (index->rd_indoption[c] & INDOPTION_NULLS_FIRST) != 0;
 
-		if (index->rd_index->indkey.values[c] != att)
-			continue;
-		*nulls_first = first == (reverse == order->reverse);
-		return true;
+		if (column == att)
+		{
+			*nulls_first = first == (reverse == order->reverse);
+			return true;
+		}
+		if (column != 0 &&
+			!bms_is_member(column - FirstLowInvalidHeapAttributeNumber, conditions))
+			return false;
 	}
 	return false;
 }
 
-/* Find out which indexes of ours have the order: has[0] NULLs last, has[1] NULLs first. */
+/*
+ * Find out which indexes of ours have the order, and can answer the conditions alone: has[0] NULLs
+ * last, has[1] NULLs first.  None of a table that core refuses to read.
+ */
 static void
-find_indexes(const RangeTblEntry *rte, const SfxPercentileOrder *order, bool *has)
+find_indexes(const Query *q, const SfxPercentileOrder *order, bool *has)
 {
+	const RangeTblEntry *rte = table_of(q);
+	Bitmapset  *conditions = NULL;
 	Relation	table;
 	ListCell   *lc;
 
 	has[0] = has[1] = false;
 	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW)
 		return;
+	pull_varattnos(q->jointree->quals, linitial_node(RangeTblRef, q->jointree->fromlist)->rtindex,
+				   &conditions);
 	table = table_open(rte->relid, NoLock);
-	if (table->rd_rel->relhasindex && RelationGetNumberOfBlocks(table) >= PAGES_WORTH)
+	if (table->rd_rel->relhasindex && (RelationIsPermanent(table) || !RecoveryInProgress()) &&
+		RelationGetNumberOfBlocks(table) >= PAGES_WORTH)
 	{
 		foreach(lc, RelationGetIndexList(table))
 		{
 			Relation	index = index_open(lfirst_oid(lc), rte->rellockmode);
 			bool		nulls_first;
 
-			if (has_order(index, order, &nulls_first))
+			if (has_order(index, order, conditions, &nulls_first))
 				has[nulls_first] = true;
 			index_close(index, NoLock);
 		}
@@ -175,11 +209,12 @@ has_percentiles(Node *node, void *context)
 typedef struct Rewrites
 {
 	ParamListInfo params;
-	bool		nulls_first;	/* the indexes to be used have NULLs there */
+	bool		nulls_first;	/* where indexes have NULLs last and first: which are to be used */
 	int			n;				/* queries that were rewritten */
+	bool		either;			/* there was such a choice */
 } Rewrites;
 
-/* Mutator: with queries of percentiles rewritten. */
+/* Mutator: with queries of percentiles rewritten.  Shares nodes with its input. */
 static Node *
 rewritten(Node *node, void *context)
 {
@@ -196,13 +231,21 @@ rewritten(Node *node, void *context)
 	q = query_tree_mutator((Query *) node, rewritten, context, 0);
 	if (!fits(q, &out))
 		return (Node *) q;
-	find_indexes(table_of(q), &out.order, has);
-	out.order.nulls_first = r->nulls_first;
-	if (!has[r->nulls_first] ||
+	find_indexes(q, &out.order, has);
+	out.order.nulls_first = has[1] && (r->nulls_first || !has[0]);
+	if (!(has[0] || has[1]) ||
 		(with_offset = sfx_percentile_query(q, &out.order, r->params)) == NULL)
 		return (Node *) q;
 	r->n++;
+	r->either |= has[0] && has[1];
 	return (Node *) with_offset;
+}
+
+static bool
+is_cheaper(const Plan *a, const Plan *b)
+{
+	return SfxDisabledNodes(a) != SfxDisabledNodes(b) ?
+		SfxDisabledNodes(a) < SfxDisabledNodes(b) : a->total_cost < b->total_cost;
 }
 
 /* The hook. */
@@ -215,11 +258,13 @@ plan_percentiles(SFX_PLANNER_PARAMS)
 	if (sfx_offset_wanted() && has_percentiles((Node *) parse, NULL))
 		for (int i = 0; i < 2; i++)
 		{
-			Rewrites	r = {params, i == 1, 0};
-			Query	   *q = (Query *) rewritten((Node *) parse, &r);
+			Rewrites	r = {params, i == 1, 0, false};
+			Query	   *q = (Query *) rewritten(copyObject((Node *) parse), &r);
 
 			if (r.n > 0)
 				with_offset[i] = q;
+			if (!r.either)
+				break;
 		}
 	best = prev_planner ? prev_planner(SFX_PLANNER_ARGS) : standard_planner(SFX_PLANNER_ARGS);
 	for (int i = 0; i < 2; i++)
@@ -230,7 +275,7 @@ plan_percentiles(SFX_PLANNER_PARAMS)
 		if (parse == NULL)
 			continue;
 		plan = prev_planner ? prev_planner(SFX_PLANNER_ARGS) : standard_planner(SFX_PLANNER_ARGS);
-		if (plan->planTree->total_cost < best->planTree->total_cost)
+		if (is_cheaper(plan->planTree, best->planTree))
 			best = plan;
 	}
 	return best;

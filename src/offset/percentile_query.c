@@ -13,10 +13,16 @@
  *
  * and core's function, which gets one row, still says what is wrong with p.  percentile_cont gets
  * two rows, and in place of p how far it is between them.  An array of fractions becomes
- * ARRAY(SELECT (SELECT ... p ...) FROM unnest(array) p), or NULL where there is no row.  All parts
- * of a query have one snapshot, so they see the same rows.
+ * ARRAY(SELECT (SELECT ... p ...) FROM unnest(array) p), or NULL where there is no row.  A fraction
+ * that costs something is a subquery's column in the same way, so that it is computed once.  All
+ * parts of a query have one snapshot, so they see the same rows.
  *
- * Places are computed as core's functions compute them, in the same doubles.
+ * Places are computed as core's functions compute them, in the same doubles.  Values of other rows
+ * are not converted, so one beyond the range of float8 raises no error.
+ *
+ * Core does not pull a subquery with OFFSET up into the query around it; OFFSET 0 is how ours stay
+ * what they were with aggregates: computed once for each of their rows, also where a row is locked
+ * and its conditions are checked again.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -94,6 +100,25 @@ sfx_is_percentile(const Aggref *agg)
 		agg->aggfnoid == F_PERCENTILE_CONT_FLOAT8_INTERVAL;
 }
 
+/*
+ * May everyone execute the aggregate and what stands for it?  Plans are kept, and the user may be
+ * another one when they run.
+ */
+static bool
+may_execute(const Aggref *agg)
+{
+	const Oid	functions[] = {
+		agg->aggfnoid, single_function(agg), F_UNNEST_ANYARRAY, F_COUNT_, F_INT8MI, F_INT8GT,
+		F_FLOAT8MUL, F_FLOAT8MI, F_FLOAT8GE, F_FLOAT8LE, F_FLOAT8_INT8, F_INT8_FLOAT8,
+		F_CEIL_FLOAT8, F_FLOOR_FLOAT8
+	};
+
+	for (int i = 0; i < lengthof(functions); i++)
+		if (!SfxMayExecuteAs(functions[i], ACL_ID_PUBLIC))
+			return false;
+	return true;
+}
+
 /* Does a change of type keep the order, so that what ascends before it ascends after it? */
 static bool
 keeps_order(Oid function)
@@ -124,6 +149,9 @@ sfx_percentile_order(const Aggref *agg, SfxPercentileOrder *order)
 	order->eqop = get_equality_op_for_ordering_op(clause->sortop, &order->reverse);
 	order->nulls_first = order->reverse;
 	if (!IsA(expr, FuncExpr) || !keeps_order(((FuncExpr *) expr)->funcid))
+		return OidIsValid(order->eqop);
+	type = lookup_type_cache(exprType((Node *) expr), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	if (clause->sortop != (order->reverse ? type->gt_opr : type->lt_opr))
 		return OidIsValid(order->eqop);
 	order->expr = linitial(((FuncExpr *) expr)->args);
 	type = lookup_type_cache(exprType((Node *) order->expr),
@@ -190,6 +218,17 @@ case_when(void *condition, void *result, void *otherwise)
 	c->defresult = otherwise;
 	c->location = -1;
 	return (Expr *) c;
+}
+
+/* An expression as the planner will see it; only to look at, since what it depends on is lost. */
+static Node *
+folded(const Rewriting *w, const Node *expr)
+{
+	PlannerInfo *root = makeNode(PlannerInfo);
+
+	root->glob = makeNode(PlannerGlobal);
+	root->glob->boundParams = w->params;
+	return eval_const_expressions(root, copyObject((Node *) expr));
 }
 
 /* An expression that is moved so many query levels down. */
@@ -353,7 +392,7 @@ argument(const Rewriting *w, const Aggref *agg)
 	Node	   *value = (Node *) w->order->expr;
 	Var		   *var = makeVar(1, 1, exprType(value), exprTypmod(value), exprCollation(value), 0);
 
-	if (!IsA(expr, FuncExpr) || !keeps_order(((FuncExpr *) expr)->funcid))
+	if (equal(expr, value))
 		return (Expr *) var;
 	return call1(((FuncExpr *) expr)->funcid, exprType((Node *) expr), var);
 }
@@ -382,26 +421,22 @@ percentile_query(const Rewriting *w, const Aggref *agg, void *fraction, int leve
 
 /* ---- several fractions ---- */
 
-/* The constant array that an expression is; NULL: none, or not of one dimension that begins at 1. */
-static Const *
-constant_array(const Rewriting *w, Node *expr)
+/* Is the expression a constant array of one dimension that begins at 1? */
+static bool
+is_plain_array(const Rewriting *w, Node *expr)
 {
-	PlannerInfo *root = makeNode(PlannerInfo);
-	Const	   *c;
+	const Const *c = (const Const *) folded(w, expr);
 	ArrayType  *array;
 
-	root->glob = makeNode(PlannerGlobal);
-	root->glob->boundParams = w->params;
-	c = (Const *) eval_const_expressions(root, copyObject(expr));
 	if (!IsA(c, Const) || c->constisnull)
-		return NULL;
+		return false;
 	array = DatumGetArrayTypeP(c->constvalue);
-	return ARR_NDIM(array) == 0 || (ARR_NDIM(array) == 1 && ARR_LBOUND(array)[0] == 1) ? c : NULL;
+	return ARR_NDIM(array) == 0 || (ARR_NDIM(array) == 1 && ARR_LBOUND(array)[0] == 1);
 }
 
 /* The table of fractions. */
 static RangeTblEntry *
-unnested(Const *array)
+unnested(void *array)
 {
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	RangeTblFunction *f = makeNode(RangeTblFunction);
@@ -417,29 +452,54 @@ unnested(Const *array)
 	return rte;
 }
 
-static Expr *
-percentiles(Rewriting *w, const Aggref *agg)
+/* The percentile of each fraction in a query's table, in a subquery of the new query. */
+static Query *
+of_each_fraction(const Rewriting *w, const Aggref *agg, Query *q)
 {
-	Const	   *array = constant_array(w, linitial(agg->aggdirectargs));
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	Query	   *q = new_query();
-	Query	   *one;
-	SubLink    *all;
+	Query	   *one = percentile_query(w, agg, makeVar(1, 1, FLOAT8OID, -1, InvalidOid, 1), 2);
 
-	w->refused |= array == NULL;
-	if (w->refused)
-		return NULL;
-	one = percentile_query(w, agg, makeVar(1, 1, FLOAT8OID, -1, InvalidOid, 1), 2);
 	q->targetList = list_make1(makeTargetEntry((Expr *) sublink(EXPR_SUBLINK, one), 1, "percentile",
 											   false));
 	q->hasSubLinks = true;
-	q->rtable = list_make1(unnested(array));
+	return q;
+}
+
+/* The percentiles of several fractions. */
+static Expr *
+percentiles(Rewriting *w, const Aggref *agg)
+{
+	Node	   *array = linitial(agg->aggdirectargs);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	Query	   *q = new_query();
+	SubLink    *all;
+
+	w->refused |= !is_plain_array(w, array);
+	if (w->refused)
+		return NULL;
 	ref->rtindex = 1;
+	q->rtable = list_make1(unnested(lowered(array, 1)));
 	q->jointree->fromlist = list_make1(ref);
-	all = sublink(ARRAY_SUBLINK, q);
+	all = sublink(ARRAY_SUBLINK, of_each_fraction(w, agg, q));
 	w->refused |= exprType((Node *) all) != agg->aggtype;
 	return case_when(call2(F_INT8GT, BOOLOID, number_of_rows(0), int8_constant(0)), all,
 					 makeNullConst(agg->aggtype, -1, agg->aggcollid));
+}
+
+/* The percentile of one. */
+static Expr *
+percentile(const Rewriting *w, const Aggref *agg)
+{
+	Node	   *fraction = linitial(agg->aggdirectargs);
+	Node	   *constant = folded(w, fraction);
+	Query	   *q = new_query();
+	Query	   *column = new_query();
+
+	if (IsA(constant, Const) || IsA(constant, Param))
+		return (Expr *) sublink(EXPR_SUBLINK, percentile_query(w, agg, lowered(fraction, 1), 1));
+	column->targetList = list_make1(makeTargetEntry(lowered(fraction, 2), 1, "fraction", false));
+	column->limitOffset = (Node *) int8_constant(0);
+	add_subquery(q, column, "fractions");
+	return (Expr *) sublink(EXPR_SUBLINK, of_each_fraction(w, agg, q));
 }
 
 /* ---- the whole query ---- */
@@ -470,10 +530,8 @@ without_aggregates(Node *node, void *context)
 		return expression_tree_mutator(node, without_aggregates, context);
 	if (!sfx_is_percentile(agg))
 		return (Node *) other_aggregate(w, agg);
-	if (is_multiple(agg))
-		return (Node *) percentiles(w, agg);
-	return (Node *) sublink(EXPR_SUBLINK,
-							percentile_query(w, agg, lowered(linitial(agg->aggdirectargs), 1), 1));
+	w->refused |= !may_execute(agg);
+	return (Node *) (is_multiple(agg) ? percentiles(w, agg) : percentile(w, agg));
 }
 
 static Query *
@@ -505,6 +563,8 @@ sfx_percentile_query(const Query *query, const SfxPercentileOrder *order, ParamL
 		return NULL;
 	q->hasAggs = false;
 	q->hasSubLinks = true;
+	if (q->limitOffset == NULL && q->limitCount == NULL)
+		q->limitOffset = (Node *) int8_constant(0);
 	q->rtable = NIL;
 	SfxForgetPermissions(q);
 	q->jointree = makeFromExpr(NIL, NULL);
