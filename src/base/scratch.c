@@ -17,8 +17,8 @@
 /* So many bytes of each kind are kept, and no more structures than that. */
 #define BYTES_KEPT			(160 * 1024)
 #define SPARES_KEPT			16
-#define HOLDERS_LOOKED_AT	16	/* holders of other contexts that are passed in the list, before a
-								 * new holder is made */
+#define HOLDERS_LOOKED_AT	1024	/* holders of other contexts that are passed in the list before
+									 * a new one is made: a few for each open cursor */
 
 /* Stands in the owner's context, whose end gives the structure back. */
 typedef struct SpareHolder

@@ -64,12 +64,13 @@ bytes_to_copy(const SfxReader *r, int entries)
 		Max(r->delta.portion * READER_LASTING_BYTES, READER_BATCH_BYTES);
 }
 
-/* Room for so many. */
+/* Room for so many, and in any case for what the log's end may have. */
 static void
 make_room(SfxReader *r, Batch *b, int most)
 {
 	if (most <= b->room)
 		return;
+	most = Max(most, READER_BATCH);
 	sfx_reader_shrink_batch(b);
 	b->entry = MemoryContextAlloc(r->cxt, most * sizeof(SfxEntry));
 	b->bytes = MemoryContextAlloc(r->cxt, bytes_to_copy(r, most) + SFX_MAX_ENTRY);

@@ -82,16 +82,19 @@ point_is_undecided(SfxReader *r, bool others)
 	return true;
 }
 
-/* How does the whole key of the stored one in main's block compare to pos?  False: it is dead. */
-static bool
-compare_whole(SfxReader *r, const SfxPos *pos, int *c)
+/* How does the whole key of the stored one in main's block compare to pos?  Dead: as if below. */
+static int
+compare_whole(SfxReader *r, const SfxPos *pos)
 {
 	SfxBlock   *block = r->main.block;
 	uint8		key[SFX_MAX_ENTRY];
 	int			len = sfx_recover_key(recovery(r), r->main.leafblk, block, 0, block->nent, key);
 
-	*c = len < 0 ? -1 : sfx_cmp_bytes(key, len, pos->key, pos->len);
-	return len >= 0;
+	if (len >= 0)
+		return sfx_cmp_bytes(key, len, pos->key, pos->len);
+	if (r->want.heap)
+		note_dead(r, &r->main, r->want.heap, in_leaf(r), block->tid, block->nent);
+	return -1;
 }
 
 /*
@@ -116,14 +119,15 @@ sfx_reader_cut_bounds(SfxReader *r, bool others)
 	r->cut.stop = *stop;
 	if (!r->win.cur.inf && is_undecided(r, cur))
 	{
-		known = compare_whole(r, cur, &c);
+		c = compare_whole(r, cur);
+		known = true;
 		r->cut.cur = sfx_recover_bound(r->main.block, cur, c,
 									   sfx_reader_bound_bytes(r, &r->room.cut[0], SFX_MAX_ENTRY));
 	}
 	if (r->main.whole || r->win.stop.inf || !is_undecided(r, stop))
 		return;
 	if (!known || sfx_cmp_bytes(cur->key, cur->len, stop->key, stop->len) != 0)
-		(void) compare_whole(r, stop, &c);
+		c = compare_whole(r, stop);
 	r->cut.stop = sfx_recover_bound(r->main.block, stop, c,
 									sfx_reader_bound_bytes(r, &r->room.cut[1], SFX_MAX_ENTRY));
 }

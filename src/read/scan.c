@@ -286,11 +286,20 @@ take_candidates(IndexScanDesc scan, SfxScan *so)
 						  (!scan->xs_want_itup && SfxScanRechecks(scan) && !has_ranges(scan, so)));
 }
 
+/* Is this CLUSTER, which writes what we give it in place of the table? */
+static inline bool
+copies_table(IndexScanDesc scan)
+{
+	return scan->xs_snapshot && scan->xs_snapshot->snapshot_type == SNAPSHOT_ANY &&
+		scan->numberOfKeys == 0 && scan->parallel_scan == NULL;
+}
+
 /* May what the reader finds dead to all snapshots be removed, or even be left out (X8)? */
 static void
 tell_of_dead(IndexScanDesc scan, SfxScan *so)
 {
-	bool		removes = scan->ignore_killed_tuples && !so->ahead.scouts && !SfxSnapshotsExpire();
+	bool		removes = scan->ignore_killed_tuples && !so->ahead.scouts &&
+	!SfxSnapshotsExpire() && !copies_table(scan);
 	bool		passes = removes && scan->heapRelation && scan->parallel_scan == NULL &&
 	so->order == NULL && !so->locks.wanted && !so->gate;
 
@@ -304,14 +313,6 @@ sfx_scan_tell_reader(IndexScanDesc scan, SfxScan *so)
 						 !so->rows.form && !sfx_scan_has_filters(so) && so->mark == NULL);
 	take_candidates(scan, so);
 	tell_of_dead(scan, so);
-}
-
-/* Is this CLUSTER, which writes what we give it in place of the table? */
-static inline bool
-copies_table(IndexScanDesc scan)
-{
-	return scan->xs_snapshot && scan->xs_snapshot->snapshot_type == SNAPSHOT_ANY &&
-		scan->numberOfKeys == 0 && scan->parallel_scan == NULL;
 }
 
 /*

@@ -33,6 +33,7 @@ sfx_dead_note(SfxDeadInLeaf *d, MemoryContext cxt, const SfxPos *pos, const uint
 	}
 	if (d->n == 0)
 	{
+		Assert(pos->len <= SFX_MAX_ENTRY);
 		memcpy(d->key, pos->key, pos->len);
 		d->pos = (SfxPos) {d->key, pos->len, pos->tid};
 	}
