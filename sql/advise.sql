@@ -119,7 +119,7 @@ BEGIN
 	END LOOP;
 	DROP TABLE adv_large;
 END $$;
-SELECT estimates_off(list, apart) FROM unnest('{1,100}'::int[]) list, unnest('{f,t}'::boolean[]) apart;
+SELECT estimates_off(list, apart) FROM (VALUES (1, true), (100, true), (100, false)) v (list, apart);
 
 -- what cannot be estimated
 SELECT * FROM surfidx_estimate('adv');
