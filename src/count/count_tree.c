@@ -165,7 +165,7 @@ go_to_child(TreeCount *t, const Above *a, int i)
 	Buffer		buf;
 	Page		page;
 	SfxLeaf		leaf;
-	SfxPos		low;
+	SfxPos		low = {0};
 	SfxPos		high;
 	bool		inf;
 	bool		valid;
