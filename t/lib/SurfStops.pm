@@ -16,6 +16,7 @@ use Time::HiRes qw(sleep time);
 
 our @EXPORT = qw(scenario run_scenarios server set_control control sql error_of start finish arm release wait_at
   come_by wait_blocked session build functions patience restart settle);
+our @EXPORT_OK = qw(sound first_rows);
 
 my (@scenarios, $server, $control, @sessions, $damages);
 
@@ -135,6 +136,23 @@ sub release
 
 	sql("SELECT stop_release('$point')", $s);
 	return;
+}
+
+# The index passes its check, with the table's rows and all bytes.
+sub sound
+{
+	my ($index, $what) = @_;
+
+	is(eval { sql("SELECT surfidx_check('$index', true, true)") } // $@, '', $what || 'check');
+	return;
+}
+
+# The first n rows of t as the session sees them; where: a condition with its WHERE.
+sub first_rows
+{
+	my ($n, $s, $where) = @_;
+
+	return sql('SELECT k FROM t ' . ($where // '') . " ORDER BY k LIMIT $n", $s);
 }
 
 # Until somebody waits at the point.

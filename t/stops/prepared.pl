@@ -6,7 +6,7 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use SurfStops;
+use SurfStops qw(:DEFAULT sound first_rows);
 use Test::More;
 
 my $vacuum = 'VACUUM (INDEX_CLEANUP on) t';
@@ -29,19 +29,6 @@ sub prepare
 
 	sql("BEGIN; $statements; PREPARE TRANSACTION 'p'", $s);
 	$s->end;
-	return;
-}
-
-sub first_rows
-{
-	my ($n, $s) = @_;
-
-	return sql("SELECT k FROM t ORDER BY k LIMIT $n", $s);
-}
-
-sub sound
-{
-	is(eval { sql("SELECT surfidx_check('t_k', true, true)") } // $@, '', 'it is sound');
 	return;
 }
 
@@ -70,7 +57,7 @@ scenario 'prepared rows that come where others were passed (X8)', ['passed for g
 	is(first_rows(2, $s), '26,27', 'and its entries are merged');
 	sql("COMMIT PREPARED 'p'");
 	is(first_rows(2, $s), '1,2', 'all of them are seen');
-	sound();
+	sound('t_k');
 };
 
 # With enough of them for X3.
@@ -95,7 +82,7 @@ scenario 'rows that a prepared transaction has deleted are neither passed nor re
 		sql("COMMIT PREPARED 'p'");
 		is(first_rows(1, $s), $next, 'now they are gone') for 1 .. 2;
 		is(sql("SELECT count(*) FROM t WHERE k > 0", $s), 3000 - $n, 'and no others');
-		sound();
+		sound('t_k');
 	}
 };
 
@@ -119,7 +106,7 @@ scenario 'a prepared key at the end of the log that no image has (I9)', ['end of
 		is(sql("SELECT k FROM t WHERE k = $key", $s), $key, 'one row');
 		prepare('INSERT INTO t VALUES (1025)') if $how eq 'ROLLBACK';
 	}
-	sound();
+	sound('t_k');
 };
 
 scenario 'a look whether a merge is worth it, at prepared rows (M2)', ['images under the merge lock'], sub {
@@ -140,7 +127,7 @@ scenario 'a look whether a merge is worth it, at prepared rows (M2)', ['images u
 	sql($vacuum);
 	is(sql("SELECT entries FROM surfidx_meta('t_k')"), '20000', 'the next one removes it');
 	is(sql('SELECT count(*) FROM t WHERE k > 0', reader()), 20000, 'every row');
-	sound();
+	sound('t_k');
 };
 
 run_scenarios(conf => [ 'max_prepared_transactions = 2' ]);

@@ -5,7 +5,7 @@ use warnings;
 
 use FindBin;
 use lib "$FindBin::Bin/../lib";
-use SurfStops;
+use SurfStops qw(:DEFAULT sound);
 use Test::More;
 
 # A setting of the whole server, known to the control session.
@@ -18,14 +18,6 @@ sub set_system
 	sql('SELECT pg_reload_conf()');
 	settle(0.02) until time > $end
 	  || sql("SELECT setting FROM pg_settings WHERE name = '$name'") eq $value;
-	return;
-}
-
-sub sound
-{
-	my ($index, $what) = @_;
-
-	is(eval { sql("SELECT surfidx_check('$index', true, true)") } // $@, '', $what || 'check');
 	return;
 }
 
