@@ -30,7 +30,7 @@ count()
 		--I1=32768,8,64 --D1=32768,8,64 --LL=8388608,16,64 "$BINDIR/postgres" --single -D "$WORK/copy" postgres \
 		<"$WORK/statements" >"$WORK/said" 2>&1
 	! grep -m1 -E "ERROR|FATAL" "$WORK/said" >&2 || die "a statement failed"
-	callgrind_annotate --threshold=100 "$WORK/copy/counted" | perl bench/footprint.pl sums
+	callgrind_annotate --auto=no --threshold=100 "$WORK/copy/counted" | perl bench/footprint.pl sums
 }
 
 own_cluster made "autovacuum = off" "shared_buffers = 256MB"

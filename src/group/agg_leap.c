@@ -3,9 +3,10 @@
  *
  * Rows may only be told apart (DISTINCT), or the aggregates may be min and max of the groups' own
  * columns or of the next one, or the first or last row is all that is wanted (DISTINCT ON).  Then a
- * group's first rows decide min (of a descending column max), and its last rows the other.  When so many entries of a group were read that a descent costs less
- * than reading on, the scan goes to the group's end: straight to the next group, or, if the last
- * rows are needed, back from there to a visible row (Y18).
+ * group's first rows decide min (of a descending column max), and its last rows the other.  When so
+ * many entries of a group were read that a descent costs less than reading on, the scan goes to the
+ * group's end: straight to the next group, or, if the last rows are needed, back from there to a
+ * visible row (Y18).
  *
  * Where rows are just counted, and the map vouches for the whole table, the rest of a group is
  * counted by the heads of blocks, and by the pages above the leaves (Y19).

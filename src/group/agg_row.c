@@ -27,14 +27,6 @@ kept_row(const SfxAggState *s)
 	return s->have ? (KeptRow *) DatumGetPointer(s->value) : NULL;
 }
 
-static int
-compare(const SfxAggregates *a, const SfxEntry *e, const KeptRow *row)
-{
-	if (a->order)
-		return a->order->cmp(a->order, e->key, e->keylen, row->bytes, row->keylen);
-	return sfx_cmp_bytes(e->key, e->keylen, row->bytes, row->keylen);
-}
-
 /* Keep this entry in place of another one. */
 static void
 keep(SfxAggregates *a, SfxAggState *s, const SfxEntry *e)
@@ -73,7 +65,7 @@ sfx_agg_add_row(SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s, const S
 		return;
 	sfx_block_entry(block, m->out.direction > 0 ? from : to - 1, &e);
 	if (row && !SFX_MUTANT("rows as they come"))
-		c = compare(a, &e, row);
+		c = sfx_order_cmp(a->order, e.key, e.keylen, row->bytes, row->keylen);
 	if (row == NULL || (m->out.direction > 0 ? c < 0 : c > 0))
 		keep(a, s, &e);
 }

@@ -72,8 +72,8 @@ typedef struct SfxAggState
 } SfxAggState;
 
 /*
- * Prepare n outputs over an index; the array and the order are the caller's and have to last.  Memory: the current
- * context, for as long as there are states, whose values stand there.
+ * Prepare n outputs over an index; the array and the order are the caller's and have to last.
+ * Memory: the current context, for as long as there are states, whose values stand there.
  */
 extern SfxAggregates *sfx_aggregates_create(Relation index, const SfxKeyDesc *kd,
 											const SfxOrder *order, SfxExprs *exprs,

@@ -89,7 +89,7 @@ has_row(Page page, ItemPointer tid)
 		  HeapTupleHeaderIsHeapOnly((HeapTupleHeader) PageGetItem(page, item)));
 }
 
-/* Does this TID of a heap lead to a row; if asked, to one that is dead to everybody?  *buf: see below. */
+/* Does this TID of a heap lead to a row; if asked, to one that is dead to everybody?  buf: below. */
 static bool
 heap_has_row(Relation heap, ItemPointer tid, bool dead, Buffer *buf)
 {

@@ -67,7 +67,7 @@ is_undecided(SfxReader *r, const SfxPos *pos)
 static bool
 point_is_undecided(SfxReader *r, bool others)
 {
-	uint8	   *key = sfx_reader_bound_bytes(r, &r->room.cut[0], SFX_MAX_ENTRY);
+	uint8	   *key;
 	SfxEntry	stored;
 
 	/* (a fence may stand between the range's ends, among the TIDs of a key that is whole) */
@@ -75,6 +75,7 @@ point_is_undecided(SfxReader *r, bool others)
 		r->win.cur.pos.len != r->range.lo.pos.len ||
 		r->win.stop.pos.len != r->range.lo.pos.len || !is_undecided(r, &r->range.lo.pos))
 		return false;
+	key = sfx_reader_bound_bytes(r, &r->room.cut[0], SFX_MAX_ENTRY);
 	sfx_block_entry(r->main.block, 0, &stored);
 	memcpy(key, stored.key, stored.keylen);
 	r->cut.cur = (SfxPos) {key, stored.keylen, r->win.cur.pos.tid};

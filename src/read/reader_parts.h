@@ -100,11 +100,7 @@ typedef enum Anchor
  * a row each, what comes out goes to a small one where it has room, and the whole one is for the
  * next reader.
  */
-#ifdef USE_ASSERT_CHECKING
-#define READERS_IN_WHOLE	0	/* to have it tested */
-#else
 #define READERS_IN_WHOLE	3
-#endif
 #define READER_FEW_KEYS		4608	/* bytes: all keys of most blocks of numbers */
 
 /* One run's leaf in a step: what it has between cur and stop, and the next entry of that. */

@@ -13,6 +13,10 @@
 
 #define FEW(s)	((SfxBlock *) (s)->few.bytes)
 
+#ifdef USE_ASSERT_CHECKING
+uint32		sfx_readers_asked = 0;
+#endif
+
 uint8 *
 sfx_reader_bound_bytes(SfxReader *r, BoundRoom *room, uint32 len)
 {

@@ -88,9 +88,9 @@ intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
 }
 
 /*
- * Rewrite the run's leaf that holds pos without those entries of the list that it still has and that the
- * heap confirms, if it is still listed.  Merge lock held (asserted); it keeps VACUUM from finishing,
- * so no TID is reused.
+ * Rewrite the run's leaf that holds pos without those entries of the list that it still has and that
+ * the heap confirms; unless the run is gone.  Merge lock held (asserted); it keeps VACUUM from
+ * finishing, so no TID is reused.
  */
 static void
 clean_leaf(Relation index, Relation heap, const SfxOrder *order, uint32 run, const SfxPos *pos,

@@ -345,9 +345,7 @@ through_copy(void)
 
 	if (!sfx_block_copy(&blk, (SfxBlock *) few, room))
 		return;
-	memset(blk.tid, 0xAB, sizeof(blk.tid));
-	memset(blk.keys, 0xAB, sizeof(blk.keys));
-	blk.payload = NULL;
+	memset(&blk, 0xAB, sizeof(blk));
 	if (!sfx_block_copy((SfxBlock *) few, &blk, sizeof(blk.keys)))
 		abort();
 }
