@@ -210,6 +210,14 @@ find_column(Node *arg, SfxTimeStep *step)
 	return IsA(arg, Var);
 }
 
+/* Does the session's time zone decide what the function returns? */
+static bool
+is_by_session(Oid function)
+{
+	return function == F_DATE_TIMESTAMPTZ || function == F_DATE_TRUNC_TEXT_TIMESTAMPTZ ||
+		function == F_EXTRACT_TEXT_TIMESTAMPTZ || function == F_DATE_PART_TEXT_TIMESTAMPTZ;
+}
+
 /* Is it a function with steps? */
 static bool
 find_step(const FuncExpr *f, SfxTimeStep *step)
@@ -217,6 +225,7 @@ find_step(const FuncExpr *f, SfxTimeStep *step)
 	bool		known;
 
 	memset(step, 0, sizeof(*step));
+	step->session = is_by_session(f->funcid);
 	switch (f->funcid)
 	{
 		case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
@@ -224,15 +233,11 @@ find_step(const FuncExpr *f, SfxTimeStep *step)
 			step->ascends = true;
 			return find_stride(f, step) && find_column(lsecond(f->args), step);
 		case F_DATE_TIMESTAMPTZ:
-			step->session = true;
-			/* FALLTHROUGH */
 		case F_DATE_TIMESTAMP:
 			step->width = USECS_PER_DAY;
 			known = true;
 			break;
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ:
-			step->session = true;
-			/* FALLTHROUGH */
 		case F_DATE_TRUNC_TEXT_TIMESTAMP:
 		case F_DATE_TRUNC_TEXT_TIMESTAMPTZ_TEXT:
 			known = text_of(linitial(f->args)) && find_unit(text_of(linitial(f->args)), false, step);
@@ -241,8 +246,6 @@ find_step(const FuncExpr *f, SfxTimeStep *step)
 			break;
 		case F_EXTRACT_TEXT_TIMESTAMPTZ:
 		case F_DATE_PART_TEXT_TIMESTAMPTZ:
-			step->session = true;
-			/* FALLTHROUGH */
 		case F_EXTRACT_TEXT_TIMESTAMP:
 		case F_DATE_PART_TEXT_TIMESTAMP:
 			known = text_of(linitial(f->args)) && find_unit(text_of(linitial(f->args)), true, step);
