@@ -45,7 +45,7 @@ clean_environment()
 	if [ -z "$SURFIDX_CLEAN" ]; then
 		for name in $(compgen -e); do
 			case $name in
-				PATH | USER | LOGNAME | CC | PG_CONFIG | OLD_PG_CONFIG) ;&
+				PATH | USER | LOGNAME | CC | COPT | LTO | PG_CONFIG | OLD_PG_CONFIG) ;&
 				ONLY | TESTS | TAP | TEST_CONF | WERROR | SANITIZE | KEEP | CLUSTER_INITDB_OPTS) ;&
 				SURFIDX_* | CCACHE_* | *SAN_OPTIONS | *_proxy)
 					keep+=("$name=${!name}") ;;

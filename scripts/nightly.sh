@@ -1,7 +1,7 @@
 #!/bin/bash
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
-#	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|shuffled|tables|sweep|
+#	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|shuffled|bold|tables|sweep|
 #				mutants|tools|application|shards|versions]...
 #				which; default: all, in this order
 #
@@ -88,6 +88,17 @@ shuffled()
 	ONLY=regress SURFIDX_SHUFFLE=1 scripts/test.sh
 }
 
+# As some distributions compile: the optimizer at its boldest.
+bold()
+{
+	local status
+
+	make -s clean && COPT=-O3 ONLY=regress scripts/test.sh
+	status=$?
+	make -s clean
+	return $status
+}
+
 # Other than the suite's tests this one takes hours, which the suite would not give it.
 sweep()
 {
@@ -105,7 +116,7 @@ find_postgres
 make_workdir
 cp -r t bench "$WORK/"
 chown -R "$(test_user)" "$WORK"
-[ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained shuffled \
+[ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained shuffled bold \
 	tables sweep mutants tools application shards versions
 for name; do
 	case $name in
@@ -119,6 +130,7 @@ for name; do
 		discard) step discard discard ;;
 		explained) step explained explained ;;
 		shuffled) step shuffled shuffled ;;
+		bold) step bold bold ;;
 		tables) step tables env SURFIDX_FULL=1 ONLY=tap TESTS=shared_tables scripts/test.sh ;;
 		# each byte of a page of each kind: t/hostile.pl
 		sweep) step sweep sweep ;;

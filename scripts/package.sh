@@ -197,14 +197,6 @@ sql -c "DROP EXTENSION surfidx CASCADE" 2>/dev/null &&
 	[ "$(sql -c "SELECT count(*) FROM t WHERE id BETWEEN 9000 AND 11000")" = 2001 ]
 ok $? "after its removal the server starts and has the table"
 
-# As other distributions build it: the optimiser at its boldest, and across files.
-cluster_stop
-rm -rf "$WORK/build/surfidx/build" && (cd "$WORK/build/surfidx" && make -s clean >/dev/null 2>&1
-	make -s -j"$(nproc)" PG_CONFIG="$PG_CONFIG" COPT="-O3 -flto=auto" LDFLAGS_SL="-O3 -flto=auto" surfidx.so) >"$WORK/build.log" 2>&1 &&
-	cp "$WORK/build/surfidx/surfidx.so" "$WORK/root/usr/lib/postgresql/$version/lib/surfidx.so" &&
-	cluster_start optimised &&
-	use_server
-ok $? "so does one with the library compiled with -O3 and -flto"
 [ "$bad" -eq 0 ] || tail -n 20 "$WORK"/*.log
 echo "1..$tests"
 exit "$((bad > 0))"

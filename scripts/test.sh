@@ -362,8 +362,8 @@ chown -R "$(test_user)" "$WORK"
 if [ -n "$BUILT" ]; then
 	! wanted tap || small_disk
 	# two lanes that take about as long as each other
-	lane tap
-	lane regress isolation core stops
+	lane tap isolation core
+	lane regress stops
 	join_lanes tap regress
 	slowest
 else
