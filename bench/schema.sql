@@ -348,7 +348,8 @@ BEGIN
 END
 $$;
 
--- Would a worker merge now?  By bounds 1 and 2 of policy.c: so much of a log, or 32 pages and merge_ratio of the tree's entries.
+-- Would a worker merge now?  By bounds 1 and 2 of policy.c: so much of a log, or 32 pages and merge_ratio of the tree's entries,
+-- as if the log had been begun before the last checkpoint: one begun since may have twice as many.
 CREATE FUNCTION bench.merge_due(index regclass) RETURNS boolean
 LANGUAGE sql VOLATILE AS $$
 	SELECT log_pages >= pg_size_bytes(current_setting('surfidx.delta_size')) / 8192 OR

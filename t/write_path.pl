@@ -6,7 +6,7 @@ use SurfidxTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_node('log_gap', "autovacuum = off\nsurfidx.auto_merge = off\nfull_page_writes = on");
+my $node = new_node('log_gap', "autovacuum = off\nsurfidx.auto_merge = off\nfull_page_writes = on\ncheckpoint_timeout = 1h\nmax_wal_size = 4GB");
 $node->start;
 $node->safe_psql('postgres', <<'END');
 CREATE EXTENSION surfidx;
@@ -121,6 +121,26 @@ my $asked = ask("SELECT pg_relation_size('f_r') / 8192");
 cmp_ok($visits - $asked, '<', $all / 3, "$visits visits to pages, $asked of them to the map, others to the metapage and the log");
 my $written = ask($pages) - $before;
 cmp_ok($written, '<', $all / 8, "$written of $all leaves written");
+
+# ---- a delta that was begun since the last checkpoint may have twice merge_ratio of the entries
+
+ask('CREATE TABLE p AS SELECT hashint8extended(i, 1) AS k FROM generate_series(1, 200000) i');
+ask('CREATE INDEX p_k ON p USING surfidx (k); CHECKPOINT');
+my $waits = "SELECT delta_entries FROM surfidx_meta('p_k')";
+ask('INSERT INTO p SELECT hashint8extended(i, 1) FROM generate_series(200001, 230000) i');
+ask('VACUUM p');
+is(ask($waits), 30000, '15 %: it waits');
+ask('CHECKPOINT');
+ask('VACUUM p');
+is(ask($waits), 0, '... until the next checkpoint');
+ask('INSERT INTO p SELECT hashint8extended(i, 1) FROM generate_series(230001, 280000) i');
+ask('VACUUM p');
+is(ask($waits), 0, '22 % do not');
+ask('ALTER TABLE p SET UNLOGGED');
+ask('INSERT INTO p SELECT hashint8extended(i, 1) FROM generate_series(280001, 322000) i');
+ask('VACUUM p');
+is(ask($waits), 0, 'nor do 15 % without WAL');
+ask('DROP TABLE p');
 
 # ---- reading ahead: leaves are asked for before the merge comes to them, those to which something comes, and no others
 

@@ -7,8 +7,9 @@
  *
  * 1. size: the log has delta_size kilobytes (less if the memory for images is small, since a
  *    delta beyond it is slow to read);
- * 2. ratio: it has merge_ratio entries for each one of the tree;
- * 3. worth: it has merge_ratio entries for each one of the leaves that it falls into;
+ * 2. ratio: it has merge_ratio entries for each one of the tree, or PATIENCE times as many if it
+ *    fills fast;
+ * 3. worth: it has as many for each one of the leaves that it falls into;
  * 4. churn: it has merge_ratio, or somewhat more, of the pages of the tree, and the last merge left
  *    out a dead entry for every other one that it brought: if entries replace dead ones the tree
  *    does not grow, and the file exceeds it by the log, whose entries are larger;
@@ -19,6 +20,10 @@
  * index whose leaves hold 40,000 entries each would otherwise grow to many times the size of the
  * tree.  Freed pages stay in the file, so only a small log keeps the file small.  Checking bound 3
  * needs the image, so only a worker does it, each time that the log has doubled.
+ *
+ * A delta fills fast if it was begun after the redo position of the last checkpoint.  A btree logs
+ * the image of a page once for each checkpoint, a merge each time that it writes one, so such a load
+ * is where merges cost more WAL.  What waits is merged at the usual bound once a checkpoint has come.
  *
  * A delta to which no session has appended for idle_flush is merged once a reader meets it, since a
  * lookup costs a seventh more with it.  The reader makes the request.  So there is no timer and no
@@ -34,6 +39,7 @@
 #include "merge_lock.h"
 #include "meta.h"
 #include "order.h"
+#include "page.h"
 #include "policy.h"
 #include "pos.h"
 #include "requests.h"
@@ -41,13 +47,16 @@
 #include "source.h"
 #include "touched.h"
 
+#include "access/xlog.h"
 #include "miscadmin.h"
+#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
 #define CARRY_SHARE		4		/* one part in so many of a delta that is due may be carried over */
 #define FLOOR_PAGES		32		/* by ratio no smaller delta is merged, since starting a worker
 								 * takes some 3 ms */
+#define PATIENCE		2		/* times merge_ratio, of a delta that fills fast */
 #define CHURN_SHED		500		/* so many of 1,000 entries replaced dead ones */
 #define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, ... */
 #define CHURN_FLOOR		8		/* ... and log pages at least */
@@ -89,6 +98,32 @@ max_log_pages(Relation index)
 			   (uint64) sfx_guc_delta_memory * 1024 / SFX_NODE_SIZE / 8);
 }
 
+/*
+ * Has the delta been begun since the last checkpoint?  A guess: the page that is asked may have been
+ * flagged by VACUUM later, or be another one by now.
+ */
+static bool
+fills_fast(Relation index, const SfxMeta *meta)
+{
+	BlockNumber first = meta->gens[meta->ngens - 1].first;
+	XLogRecPtr	begun;
+	Buffer		buf;
+
+	if (!RelationNeedsWAL(index) || first == InvalidBlockNumber)
+		return false;
+	buf = sfx_read_linked(index, first, NULL);
+	begun = BufferGetLSNAtomic(buf);
+	ReleaseBuffer(buf);
+	return begun > GetRedoRecPtr();
+}
+
+/* Bounds 2 and 3: entries of the delta for each one of the tree, or of its leaves. */
+static double
+due_ratio(Relation index, const SfxMeta *meta)
+{
+	return sfx_opt_merge_ratio(index) * (fills_fast(index, meta) ? PATIENCE : 1);
+}
+
 static void
 measure(Relation index, DeltaSize *d)
 {
@@ -100,6 +135,9 @@ measure(Relation index, DeltaSize *d)
 		d->pages += meta.gens[g].pages;
 	d->max_pages = max_log_pages(index);
 	d->max_entries = sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries;
+	/* a page is read only where it can make a difference */
+	if (d->pages >= FLOOR_PAGES && d->entries >= d->max_entries)
+		d->max_entries = due_ratio(index, &meta) * SfxMetaMain(&meta)->entries;
 	d->churn_pages = Max(CHURN_FLOOR, (uint64) (sfx_opt_merge_ratio(index) * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
 	d->churns = meta.shed >= CHURN_SHED;
 	d->merges = meta.merges;
@@ -229,7 +267,7 @@ worth_it(Relation index)
 		sfx_meta_read(index, &meta);
 		if (put_in_order(index, order, &meta))
 		{
-			worth = worth_leaves(index, order, &meta, 0, sfx_opt_merge_ratio(index));
+			worth = worth_leaves(index, order, &meta, 0, due_ratio(index, &meta));
 			sfx_merge_unlock(index);
 		}
 	}
