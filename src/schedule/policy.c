@@ -7,9 +7,8 @@
  *
  * 1. size: the log has delta_size kilobytes (less if the memory for images is small, since a
  *    delta beyond it is slow to read);
- * 2. ratio: it has merge_ratio entries for each one of the tree, or PATIENCE times as many if it
- *    fills fast;
- * 3. worth: it has as many for each one of the leaves that it falls into;
+ * 2. ratio: it has merge_ratio entries for each one of the tree;
+ * 3. worth: it has merge_ratio entries for each one of the leaves that it falls into;
  * 4. churn: it has merge_ratio, or somewhat more, of the pages of the tree, and the last merge left
  *    out a dead entry for every other one that it brought: if entries replace dead ones the tree
  *    does not grow, and the file exceeds it by the log, whose entries are larger;
@@ -21,9 +20,9 @@
  * tree.  Freed pages stay in the file, so only a small log keeps the file small.  Checking bound 3
  * needs the image, so only a worker does it, each time that the log has doubled.
  *
- * A delta fills fast if it was begun after the redo position of the last checkpoint.  A btree logs
- * the image of a page once for each checkpoint, a merge each time that it writes one, so such a load
- * is where merges cost more WAL.  What waits is merged at the usual bound once a checkpoint has come.
+ * While a delta fills fast, merge_ratio counts PATIENCE times: if it was begun after the redo
+ * position of the last checkpoint.  A btree logs the image of a page once for each checkpoint, a
+ * merge each time that it writes one.  After the load the next checkpoint ends the wait.
  *
  * A delta to which no session has appended for idle_flush is merged once a reader meets it, since a
  * lookup costs a seventh more with it.  The reader makes the request.  So there is no timer and no
@@ -117,7 +116,7 @@ fills_fast(Relation index, const SfxMeta *meta)
 	return begun > GetRedoRecPtr();
 }
 
-/* Bounds 2 and 3: entries of the delta for each one of the tree, or of its leaves. */
+/* merge_ratio, as bounds 2 to 4 count it now */
 static double
 due_ratio(Relation index, const SfxMeta *meta)
 {
@@ -128,17 +127,16 @@ static void
 measure(Relation index, DeltaSize *d)
 {
 	SfxMeta		meta;
+	double		ratio;
 
 	d->pages = 0;
 	d->entries = sfx_log_count(index, &meta);
 	for (int g = 0; g < meta.ngens; g++)
 		d->pages += meta.gens[g].pages;
 	d->max_pages = max_log_pages(index);
-	d->max_entries = sfx_opt_merge_ratio(index) * SfxMetaMain(&meta)->entries;
-	/* a page is read only where it can make a difference */
-	if (d->pages >= FLOOR_PAGES && d->entries >= d->max_entries)
-		d->max_entries = due_ratio(index, &meta) * SfxMetaMain(&meta)->entries;
-	d->churn_pages = Max(CHURN_FLOOR, (uint64) (sfx_opt_merge_ratio(index) * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
+	ratio = due_ratio(index, &meta);
+	d->max_entries = ratio * SfxMetaMain(&meta)->entries;
+	d->churn_pages = Max(CHURN_FLOOR, (uint64) (ratio * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
 	d->churns = meta.shed >= CHURN_SHED;
 	d->merges = meta.merges;
 	d->dead_pages = sfx_request_shut_out(index) ? DEAD_FLOOR_OWN : DEAD_FLOOR;
