@@ -6,7 +6,13 @@ use SurfidxTest;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $node = new_node('log_gap', "autovacuum = off\nsurfidx.auto_merge = off\nfull_page_writes = on\ncheckpoint_timeout = 1h\nmax_wal_size = 4GB");
+my $node = new_node('log_gap', <<'END');
+autovacuum = off
+surfidx.auto_merge = off
+full_page_writes = on
+checkpoint_timeout = 1h
+max_wal_size = 4GB
+END
 $node->start;
 $node->safe_psql('postgres', <<'END');
 CREATE EXTENSION surfidx;
