@@ -40,7 +40,7 @@ DECLARE
 	rows CONSTANT int := 20000;
 	answer text;
 BEGIN
-	EXECUTE format('CREATE INDEX hope_v ON hope USING surfidx (v) WITH (hope = %L)', scheme);
+	EXECUTE format('CREATE INDEX hope_v ON hope USING surfidx (v) WITH (hope = %L, merge_ratio = 0.05)', scheme);
 	IF filled THEN
 		INSERT INTO hope SELECT v || id || 'x' FROM hope_text(rows);
 		PERFORM surfidx_merge('hope_v');
