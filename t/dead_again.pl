@@ -136,6 +136,39 @@ for my $key (sort keys %keys)
 compare('ascending keys', $_, 'first row', 0) for 'whole keys', 'cut keys';
 compare('equal keys', $_, 'range', 0) for 'whole keys', 'cut keys';
 
+# A few dead rows of each key, and many keys: what is found for one key after the other is in the
+# same leaves, and is removed with what is found for the next ones.
+sub few_of_each
+{
+	my ($kind, $what, $query) = @_;
+	my %touched;
+
+	for my $method ('btree', 'surfidx')
+	{
+		my $def = $kinds{$kind}{def};
+
+		$def =~ s/ WITH.*// if $method eq 'btree';
+		fill($method, $def, "i % 300", 0);
+		$node->safe_psql('postgres', "DELETE FROM t WHERE v % 6000 > 300; VACUUM ANALYZE t;
+			INSERT INTO t SELECT i % 300, -i FROM generate_series(1, 6000) i;
+			" . ($method eq 'btree' ? '' : "SELECT surfidx_merge('t_k');") . "
+			CREATE TABLE IF NOT EXISTS asked AS SELECT generate_series(0, 299, 3) k; ANALYZE asked;
+			DELETE FROM t WHERE v < 0");
+		$touched{$method} = [ buffers($query, 3) ];
+	}
+
+	cmp_ok($touched{surfidx}[$_], '<=', 2 * $touched{btree}[1],
+		"$kind, $what, run " . ($_ + 1) . " (@{$touched{surfidx}}; btree @{$touched{btree}})") for 1, 2;
+	return;
+}
+
+for my $kind ('whole keys', 'cut keys', 'INCLUDE')
+{
+	few_of_each($kind, 'list of keys', 'SELECT v FROM t WHERE k = ANY (ARRAY(SELECT k FROM asked))');
+	few_of_each($kind, 'nested loop',
+		'SELECT v FROM asked, LATERAL (SELECT v FROM t WHERE t.k = asked.k OFFSET 0) t');
+}
+
 # Those found in runs that stand in front of the main tree.
 compare('ascending keys', 'text', $_, 1) for 'min', 'max', 'first row', 'range';
 is($node->safe_psql('postgres', "SELECT surfidx_check('t_k', true)"), '', 'check');

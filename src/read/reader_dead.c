@@ -127,7 +127,7 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 
 	/* (a dead row has no whole key) */
 	pos = *in_leaf(r);
-	if (!(s == &r->main && s->leaf.cut) && (r->passed.on || s->dead.n == 0))
+	if (!(s == &r->main && s->leaf.cut) && (r->passed.on || sfx_dead_none_of(&s->dead, s->leafblk)))
 	{
 		sfx_reader_last(r, &e);
 		pos = sfx_entry_pos(&e);
@@ -227,7 +227,7 @@ sfx_reader_remove_dead(SfxReader *r)
 
 	if (r->passed.found)
 		sfx_passed_note(r->index, &r->win.state, &r->passed.from.pos, &r->passed.to.pos,
-						r->main.dead.n);
+						Max(r->main.dead.n - r->dead.before, 0));
 	r->passed.found = r->passed.on = r->dead.in_leaves = false;
 	if (r->dead.in_batches > 0 || in_leaves)
 		SFX_STOP("dead entries found");

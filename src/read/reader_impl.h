@@ -353,7 +353,7 @@ in_leaf(const SfxReader *r)
 static inline void
 note_dead(SfxReader *r, LeafCursor *s, Relation heap, const SfxPos *pos, const uint64 *tids, int n)
 {
-	sfx_dead_note(&s->dead, r->cxt, pos, tids, n);
+	sfx_dead_note(&s->dead, r->cxt, s->leafblk, pos, tids, n);
 	r->dead.in_leaves = true;
 	r->dead.heap = heap;
 }

@@ -278,6 +278,7 @@ typedef struct DeadEntries
 {
 	Relation	heap;			/* set with the first of them */
 	int			in_batches;
+	int			before;			/* of main's leaf, in steps before this one, or of another leaf */
 	bool		in_leaves;		/* of some run */
 } DeadEntries;
 

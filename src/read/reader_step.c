@@ -100,6 +100,7 @@ sfx_reader_one_step(SfxReader *r)
 	Assert(r->dead.in_batches == 0 && !r->dead.in_leaves && !r->passed.found);
 	Assert(!r->win.cur.inf || !forward(r));
 	CHECK_FOR_INTERRUPTS();
+	r->dead.before = r->main.dead.n;
 	sfx_reader_take_block(r, &r->main);
 	for (;;)
 	{
@@ -107,7 +108,8 @@ sfx_reader_one_step(SfxReader *r)
 		r->win.final = true;
 		r->ahead.right = InvalidBlockNumber;
 		r->ranked.key = NULL;
-		r->main.dead.n = 0;		/* of a try before this one */
+		/* without those of a try before this one */
+		r->main.dead.n = Min(r->main.dead.n, r->dead.before);
 		sfx_reader_meta(r, &meta);
 		SFX_STOP("metapage read");
 		if (read_stages(r, &meta))

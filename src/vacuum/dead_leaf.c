@@ -22,9 +22,18 @@
 #include "utils/rel.h"
 
 void
-sfx_dead_note(SfxDeadInLeaf *d, MemoryContext cxt, const SfxPos *pos, const uint64 *tids, int n)
+sfx_dead_note(SfxDeadInLeaf *d, MemoryContext cxt, BlockNumber leaf, const SfxPos *pos,
+			  const uint64 *tids, int n)
 {
 	Assert(n <= SFX_BLOCK_ENTRIES);
+	if (d->leaf != leaf || d->tids == NULL)
+	{
+		d->leaf = leaf;
+		d->refused = false;
+		d->n = 0;
+	}
+	if (d->refused)
+		return;
 	if (d->tids == NULL)
 	{
 		d->key = MemoryContextAlloc(cxt, SFX_MAX_ENTRY);
@@ -89,10 +98,10 @@ intersect_leaf(const SfxGroup *g, SfxTidList *list, uint64 *nentries)
 
 /*
  * Rewrite the run's leaf that holds pos without those entries of the list that it still has and that
- * the heap confirms; unless the run is gone.  Merge lock held (asserted); it keeps VACUUM from
+ * the heap confirms.  False: it was not worth it, or the run is gone.  Merge lock held (asserted); it keeps VACUUM from
  * finishing, so no TID is reused.
  */
-static void
+static bool
 clean_leaf(Relation index, Relation heap, const SfxOrder *order, uint32 run, const SfxPos *pos,
 		   SfxTidList *list)
 {
@@ -104,16 +113,17 @@ clean_leaf(Relation index, Relation heap, const SfxOrder *order, uint32 run, con
 	Assert(sfx_merge_lock_held(index));
 	sfx_meta_read(index, &meta);
 	if (sfx_meta_find_run(&meta, run) < 0)
-		return;
+		return false;
 	sfx_group_locate(&g, SfxTreeOf(index, order, &meta, run), pos, NULL);
 	qsort(list->tid, list->n, sizeof(uint64), sfx_cmp_u64);
 	intersect_leaf(&g, list, &nentries);
 	if (!sfx_dead_worth(nentries, list->n))
-		return;
+		return false;
 	list->n = sfx_dead_ask(index, heap, list->tid, list->n, &g.horizon);
 	if (!sfx_dead_worth(nentries, list->n))
-		return;
+		return false;
 	sfx_group_rewrite(&g, NULL, sfx_tid_list_among, list, &stats);
+	return true;
 }
 
 typedef struct Cleaning
@@ -124,6 +134,7 @@ typedef struct Cleaning
 	uint32		run;
 	const SfxPos *pos;
 	SfxTidList	list;
+	bool		done;
 } Cleaning;
 
 static void
@@ -139,7 +150,7 @@ attempt_clean(void *arg)
 	cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx dead entries",
 								ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(cxt);
-	clean_leaf(c->index, c->heap, c->order, c->run, c->pos, &c->list);
+	c->done = clean_leaf(c->index, c->heap, c->order, c->run, c->pos, &c->list);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 	sfx_merge_unlock(c->index);
@@ -150,15 +161,19 @@ sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order, SfxDea
 {
 	Cleaning	c = {index, heap, order, d->run, &d->pos, {.tid = d->tids,.n = d->n}};
 
+	if (!sfx_dead_worth(d->entries, d->n))
+		return;
 	d->n = 0;
+	d->refused = true;
 
 	/*
 	 * In parallel mode the processes of a query share heavyweight locks, so the merge lock would
 	 * exclude none of them.  If this backend holds the merge lock already, the call comes from the
 	 * middle of another change.
 	 */
-	if (!sfx_dead_worth(d->entries, c.list.n) || RecoveryInProgress() || IsInParallelMode() ||
-		sfx_merge_lock_held(index) || sfx_attempts_are_told())
+	if (RecoveryInProgress() || IsInParallelMode() || sfx_merge_lock_held(index) ||
+		sfx_attempts_are_told())
 		return;
 	sfx_attempt_aside(index, "remove dead entries from", attempt_clean, &c);
+	d->refused = !c.done;
 }
