@@ -356,7 +356,7 @@ for dir in sql expected specs t docs bench scripts monitoring; do
 done
 # t/readme.pl and t/format.pl hold the documents against these
 mkdir "$WORK/src"
-cp README.md "$WORK/"
+cp README.md CHANGELOG.md surfidx--*.sql "$WORK/"
 cp -r src/base src/core src/pages "$WORK/src/"
 chown -R "$(test_user)" "$WORK"
 if [ -n "$BUILT" ]; then

@@ -9,6 +9,7 @@
 use strict;
 use warnings;
 
+use Digest::SHA;
 use FindBin;
 use IO::Compress::Gzip qw(gzip);
 use IO::Uncompress::Gunzip qw(gunzip);
@@ -56,6 +57,26 @@ my %table = ((map { $_ => 'f' } keys %first), map { $_ => 'g' } keys %more);
 my %indexes = (%first, %more);
 
 plan skip_all => 'the files are of a little-endian machine' if unpack('h*', pack('S', 1)) !~ /^1/;
+
+# What a released version has frozen is as it was; nothing that is released is left out.
+my $root = "$FindBin::Bin/..";
+my %frozen = map { /^(\w{64})  (\S+)$/ ? ($2 => $1) : () }
+  split /\n/, slurp_file("$FindBin::Bin/format/released");
+
+sub sha256
+{
+	my ($path) = @_;
+
+	return -f $path ? Digest::SHA->new(256)->addfile($path, 'b')->hexdigest : 'missing';
+}
+
+is(join(' ', grep { sha256("$root/$_") ne $frozen{$_} } sort keys %frozen), '',
+	'files that a release has frozen are unchanged: ' . keys %frozen);
+for my $released (slurp_file("$root/CHANGELOG.md") =~ /^## ([\d.]+) \(\d{4}-\d\d-\d\d\)$/mg)
+{
+	ok(scalar(grep { /^surfidx--(?:.*--)?\Q$released\E\.sql$/ } keys %frozen),
+		"the script of $released, which is released, is frozen");
+}
 
 # Page checksums and LSNs are another cluster's.
 my $config = $ENV{PG_CONFIG} || 'pg_config';
