@@ -19,6 +19,7 @@
 #	words		comments and documents say "after" for time and put a noun before "who"
 #				("behind" in space: "spatial" in tidy.txt); src/README.md keeps to its numbers of
 #				words and rules
+#	site		each document is in the navigation of site/mkdocs.yml
 #	figures		a section of README.md and docs/ with three measured figures or more, or the
 #				beginning of its document, names the command that measured them and its month, which
 #				is not before that of the newest page format (docs/dev/format.md)
@@ -316,6 +317,14 @@ for my $file (grep { /\.md$/ } @files)
 		my %has = anchors(slurp($target));
 		untidy("$file: link to $link, which has no such section") unless $has{$anchor};
 	}
+}
+
+# (scripts/site.sh gives all other documents names of their own)
+my %in_nav = map { $_ => 1 } slurp('site/mkdocs.yml') =~ /: (\S+\.md)$/mg;
+
+for (grep { m!^docs/.*\.md$! } @files)
+{
+	untidy("$_: not in the navigation of site/mkdocs.yml") unless $in_nav{s!^docs/!!r};
 }
 
 # ---- rules, mutants, scenarios ----
