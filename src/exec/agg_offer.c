@@ -17,6 +17,7 @@
 #include "agg_offer.h"
 #include "agg_partial.h"
 #include "compat.h"
+#include "count_column.h"
 #include "settings.h"
 #include "visible.h"
 
@@ -109,6 +110,8 @@ note_planner(SFX_PLANNER_PARAMS)
 
 	candidates = NIL;
 	planning = true;
+	if (aggregates)
+		sfx_count_rows_of_columns(parse);
 	PG_TRY();
 	{
 		result = prev_planner ? prev_planner(SFX_PLANNER_ARGS) :
