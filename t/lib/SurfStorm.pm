@@ -262,7 +262,7 @@ sub make_case
 
 my $collation =
 	"CREATE COLLATION public.nocase (provider = icu, locale = 'und-u-ks-level2',"
-	. " deterministic = false)";
+	. " deterministic = false); CREATE TYPE public.pair AS (number int4, word text)";
 
 sub fill
 {
@@ -370,7 +370,8 @@ my %bulk = (
 	interval => ["h % 1000 * interval '1 h'"],
 	time     => ["time '00:00' + h % 86000 * interval '1 s'"],
 	jsonb    => ['to_jsonb(h % 1000)'],
-	'int4[]' => ['ARRAY[h % 10, h % 7]::int4[]']
+	'int4[]' => ['ARRAY[h % 10, h % 7]::int4[]'],
+	pair     => ["ROW(h % 50, chr(97 + (h % 7)::int4))::pair", "ROW(g, NULL)::pair"]
 );
 
 sub bulk
