@@ -124,7 +124,14 @@ my %compared = (
 	int4range => { value => sub { my ($k) = @_; return 'empty' if chance(0.05); my $a = rnd(100); '[' . ($k eq 'extreme' ? '' : $a) . ',' . ($a + rnd(50)) . ')' } },
 	jsonb => { value => sub { my ($k, $n) = @_; pick($n, '"' . pick('a' .. 'z') . "$n\"", 'null', 'true', '[]', '{}', "{\"a\": $n}", "[$n, 1]") } },
 	bpchar => { show => 'rtrim(%s)', value => sub { my ($k, $n) = @_; ($k eq 'serial' ? $n : join('', map { pick('a' .. 'c', 'B', '-') } 1 .. rnd(5))) . ' ' x ($blanks * rnd(3)) } },
-	pair => { value => sub { my ($k, $n) = @_; $k eq 'extreme' ? pick('(,)', '(0,)', '(,a)', '(-2147483648,z)', '(2147483647,~)') : '(' . ($k eq 'serial' ? $n : rnd(30)) . ',' . pick('', 'a' .. 'f') . ')' } },
+	pair => {
+		value => sub {
+			my ($k, $n) = @_;
+
+			return pick('(,)', '(0,)', '(,a)', '(-2147483648,z)', '(2147483647,~)') if $k eq 'extreme';
+			return '(' . ($k eq 'serial' ? $n : rnd(30)) . ',' . pick('', 'a' .. 'f') . ')';
+		}
+	},
 	'text COLLATE "en-x-icu"' => { value => sub { my ($k, $n) = @_; text_value($k, $n, 60) } },
 	'text COLLATE nocase' => { show => 'lower(%s COLLATE "C")', value => sub { my ($k, $n) = @_; ($k eq 'serial' ? $n : '') . join('', map { pick('a' .. 'd', 'A' .. 'D', 'z') } 1 .. rnd(5)) } });
 
@@ -231,7 +238,8 @@ sub typed_constant
 	}
 	return "NULL::$type" if chance(0.01);
 	# as applications write it, which is of type record
-	return 'ROW(' . (length $1 ? $1 : 'NULL::int4') . ', ' . (length $2 ? quote($2) : 'NULL') . '::text)'
+	return 'ROW(' . (length $1 ? $1 : 'NULL::int4') . ', ' .
+	  (length $2 ? quote($2) : 'NULL') . '::text)'
 	  if $type eq 'pair' && chance(0.5) && $v =~ /^\((.*),(.*)\)$/;
 	return quote($v) . "::$type";
 }
@@ -370,8 +378,8 @@ sub open_sessions
 	# (every other seed has the extension in a schema that no search path has)
 	my $place = $self->{ext} ? 'CREATE SCHEMA ext; CREATE EXTENSION surfidx SCHEMA ext'
 		: 'CREATE EXTENSION surfidx';
-	$self->{a}->value("$place; CREATE COLLATION nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-		CREATE TYPE pair AS (number int4, word text); SELECT 1");
+	$self->{a}->value("$place; CREATE COLLATION nocase
+		(provider = icu, locale = 'und-u-ks-level2', deterministic = false); CREATE TYPE pair AS (number int4, word text); SELECT 1");
 	for ($self->{a}, $self->{b})
 	{
 		$_->query("SET statement_timeout = '120s'; SET timezone = 'UTC'; SET max_parallel_workers_per_gather = 0; SET jit = off;");
