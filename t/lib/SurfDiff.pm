@@ -128,7 +128,8 @@ my %compared = (
 		value => sub {
 			my ($k, $n) = @_;
 
-			return pick('(,)', '(0,)', '(,a)', '(-2147483648,z)', '(2147483647,~)') if $k eq 'extreme';
+			return pick('(,)', '(0,)', '(,a)', '(-2147483648,z)', '(2147483647,~)')
+			  if $k eq 'extreme';
 			return '(' . ($k eq 'serial' ? $n : rnd(30)) . ',' . pick('', 'a' .. 'f') . ')';
 		}
 	},
