@@ -17,9 +17,11 @@
 #include "settings.h"
 
 #include "access/genam.h"
+#include "access/sysattr.h"
 #include "access/table.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
@@ -67,9 +69,31 @@ is_unfit(Node *node, void *context)
 	return false;
 }
 
-/* Has the table an index of ours that begins with the column, which may be NULL? */
+/* Has the index all columns of the set, which is as pull_varattnos makes it? */
 static bool
-has_index(const RangeTblEntry *rte, AttrNumber attno)
+has_columns(Relation index, const Bitmapset * columns)
+{
+	int			c = -1;
+
+	while ((c = bms_next_member(columns, c)) >= 0)
+	{
+		int			i = 0;
+
+		while (i < IndexRelationGetNumberOfAttributes(index) &&
+			   index->rd_index->indkey.values[i] != c + FirstLowInvalidHeapAttributeNumber)
+			i++;
+		if (i == IndexRelationGetNumberOfAttributes(index))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Has the table an index of ours that begins with the column, which may be NULL, and has all
+ * columns with conditions?
+ */
+static bool
+has_index(const RangeTblEntry *rte, AttrNumber attno, const Bitmapset * conditions)
 {
 	Relation	table = table_open(rte->relid, NoLock);
 	bool		found = false;
@@ -83,7 +107,7 @@ has_index(const RangeTblEntry *rte, AttrNumber attno)
 			Relation	index = index_open(lfirst_oid(lc), rte->rellockmode);
 
 			found |= sfx_is_ours(index->rd_indam) && index->rd_index->indisvalid &&
-				index->rd_index->indkey.values[0] == attno;
+				index->rd_index->indkey.values[0] == attno && has_columns(index, conditions);
 			index_close(index, NoLock);
 		}
 	}
@@ -97,17 +121,19 @@ fits(const Query *q)
 {
 	Node	   *from = list_length(q->jointree->fromlist) == 1 ? linitial(q->jointree->fromlist) : NULL;
 	const RangeTblEntry *rte;
+	Bitmapset  *conditions = NULL;
 	Counted		c = {NULL};
 
 	if (q->commandType != CMD_SELECT || !q->hasAggs || q->hasTargetSRFs || q->hasWindowFuncs ||
-		q->hasRowSecurity || q->groupClause != NIL || q->groupingSets != NIL ||
+		q->hasSubLinks || q->hasRowSecurity || q->groupClause != NIL || q->groupingSets != NIL ||
 		q->setOperations != NULL || from == NULL || !IsA(from, RangeTblRef) ||
 		is_unfit((Node *) q->targetList, &c) || is_unfit(q->havingQual, &c) || c.column == NULL)
 		return NULL;
 	rte = rt_fetch(((RangeTblRef *) from)->rtindex, q->rtable);
+	pull_varattnos(q->jointree->quals, c.column->varno, &conditions);
 	if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL || rte->securityQuals != NIL ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
-		!has_index(rte, c.column->varattno))
+		!has_index(rte, c.column->varattno, conditions))
 		return NULL;
 	/* (plans are kept, and the user may be another one when they run) */
 	return SfxMayExecuteAs(F_COUNT_ANY, ACL_ID_PUBLIC) && SfxMayExecuteAs(F_COUNT_, ACL_ID_PUBLIC) ?
