@@ -152,8 +152,9 @@ find_child(const TreeCount *t, const Above *a, const SfxPos *pos, bool *begins)
 }
 
 /*
- * t->at becomes the beginning of a child, which the child itself tells without a search.  False: it
- * is no leaf of the run any more, so groups were written.
+ * t->at becomes the beginning of a child, which the child itself tells: cheaper than to decode it
+ * from the copy.  False: the block has another leaf by now, which begins elsewhere.  Moves (G1) and
+ * VACUUM write leaves, too, without a group that is counted.
  */
 static bool
 go_to_child(TreeCount *t, const Above *a, int i)
@@ -168,6 +169,7 @@ go_to_child(TreeCount *t, const Above *a, int i)
 	SfxPos		low = {0};
 	SfxPos		high;
 	bool		inf;
+	bool		begins;
 	bool		valid;
 
 	if (sfx_inner_child(&a->page, i, &blkno, &count) < 0)
@@ -183,7 +185,7 @@ go_to_child(TreeCount *t, const Above *a, int i)
 			sfx_corrupt(t->index, blkno, "leaf header or directory");
 	}
 	UnlockReleaseBuffer(buf);
-	valid = valid && sfx_order_cmp_pos(t->order, &low, &t->at.pos) > 0;
+	valid = valid && find_child(t, a, &low, &begins) == i && begins;
 	if (valid)
 		sfx_bound_set(&t->at, &low);
 	return valid;
@@ -222,6 +224,7 @@ count_children(TreeCount *t, bool *end)
 	if (next == from)
 		return false;
 	*end = next == a->page.nchildren && a->inf;
+	SFX_STOP("leaves counted");
 	if (next < a->page.nchildren)
 		t->exact &= go_to_child(t, a, next);
 	else if (!a->inf)

@@ -21,7 +21,10 @@
 #include "compat.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/stratnum.h"
+#include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -33,6 +36,7 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 /* ---- why not ---- */
@@ -471,11 +475,8 @@ direction_of(const Search *s, int column, const SortGroupClause *clause, const E
 	bool		alike = (strategy == BTGreaterStrategyNumber) == ((option & INDOPTION_DESC) != 0);
 	bool		nulls = clause->nulls_first == ((option & INDOPTION_NULLS_FIRST) != 0);
 
-	if (strategy == 0)
-		return 0;
-	if (nulls != alike &&
-		!SfxColumnIsNotNull(planner_rt_fetch(s->rel->relid, s->root), s->rel,
-							s->info->indexkeys[column]))
+	/* (an old snapshot sees NULLs of a column that is NOT NULL by now: R11) */
+	if (strategy == 0 || nulls != alike)
 		return 0;
 	return alike ? 1 : -1;
 }
@@ -639,6 +640,29 @@ is_filter(const Search *s, const Aggref *agg)
 		has_columns(s, (Node *) agg->aggfilter);
 }
 
+/*
+ * Has the column no NULL in any row that the query may see?  Of a snapshot that lasts, NOT NULL has
+ * to be older than that (R11).
+ */
+static bool
+has_no_nulls(const Search *s, AttrNumber attno)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(s->rel->relid, s->root);
+	HeapTuple	row;
+	TransactionId changed;
+
+	if (!SfxColumnIsNotNull(rte, s->rel, attno))
+		return false;
+	if (!IsolationUsesXactSnapshot())
+		return true;
+	row = SearchSysCache2(ATTNUM, ObjectIdGetDatum(rte->relid), Int16GetDatum(attno));
+	if (!HeapTupleIsValid(row))
+		return false;
+	changed = HeapTupleHeaderGetXmin(row->t_data);
+	ReleaseSysCache(row);
+	return TransactionIdPrecedes(changed, GetTransactionSnapshot()->xmin);
+}
+
 /* How the index computes an aggregate.  False: it cannot. */
 static bool
 find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput *out)
@@ -658,7 +682,7 @@ find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 	if (var == NULL)
 		return false;
 	if (agg->aggfnoid == F_COUNT_ANY && agg->aggdistinct == NIL &&
-		SfxColumnIsNotNull(planner_rt_fetch(s->rel->relid, s->root), s->rel, var->varattno))
+		has_no_nulls(s, var->varattno))
 		return true;
 	out->column = find_column(s, var);
 	if (out->column < 0)

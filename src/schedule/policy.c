@@ -22,7 +22,9 @@
  *
  * While a delta fills fast, merge_ratio counts PATIENCE times: if it was begun after the redo
  * position of the last checkpoint.  A btree logs the image of a page once for each checkpoint, a
- * merge each time that it writes one.  After the load the next checkpoint ends the wait.
+ * merge each time that it writes one.  After the load, the first question after the next checkpoint ends
+ * the wait.  Multiples of the bounds go by PATIENCE in any case: a checkpoint makes deltas due, which
+ * waited; it makes none late.
  *
  * A delta to which no session has appended for idle_flush is merged once a reader meets it, since a
  * lookup costs a seventh more with it.  The reader makes the request.  So there is no timer and no
@@ -78,8 +80,10 @@ typedef struct DeltaSize
 	uint64		pages;
 	uint64		entries;
 	uint64		max_pages;
-	double		max_entries;
-	uint64		churn_pages;
+	double		max_entries;	/* by merge_ratio, and ... */
+	uint64		churn_pages;	/* ... so many pages; times ... */
+	double		due_at;			/* ... this a merge is due, ... */
+	double		late_from;		/* ... and times this and more than 1 it is late */
 	bool		churns;			/* bound 4 applies */
 	uint64		dead;			/* entries that are known to be dead */
 	uint64		dead_pages;		/* log pages from which on bound 5 applies */
@@ -116,25 +120,26 @@ fills_fast(Relation index, const SfxMeta *meta)
 	return begun > GetRedoRecPtr();
 }
 
-/* merge_ratio, as bounds 2 to 4 count it now */
+/* What merge_ratio counts times, of a delta that may be due. */
 static double
-due_ratio(Relation index, const SfxMeta *meta)
+times_due(Relation index, const SfxMeta *meta)
 {
-	return sfx_opt_merge_ratio(index) * (fills_fast(index, meta) ? PATIENCE : 1);
+	return fills_fast(index, meta) ? PATIENCE : 1;
 }
 
 static void
 measure(Relation index, DeltaSize *d)
 {
 	SfxMeta		meta;
-	double		ratio;
+	double		ratio = sfx_opt_merge_ratio(index);
 
 	d->pages = 0;
 	d->entries = sfx_log_count(index, &meta);
 	for (int g = 0; g < meta.ngens; g++)
 		d->pages += meta.gens[g].pages;
 	d->max_pages = max_log_pages(index);
-	ratio = due_ratio(index, &meta);
+	d->due_at = times_due(index, &meta);
+	d->late_from = RelationNeedsWAL(index) ? PATIENCE : 1;
 	d->max_entries = ratio * SfxMetaMain(&meta)->entries;
 	d->churn_pages = Max(CHURN_FLOOR, (uint64) (ratio * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
 	d->churns = meta.shed >= CHURN_SHED;
@@ -154,13 +159,15 @@ measure(Relation index, DeltaSize *d)
 static const char *
 exceeds(const DeltaSize *d, double times)
 {
+	double		by_ratio = times > 1 ? times * d->late_from : d->due_at;
+
 	if (d->pages >= times * d->max_pages)
 		return "the delta has delta_size";
-	if (d->churns && d->pages >= times * d->churn_pages)
+	if (d->churns && d->pages >= by_ratio * d->churn_pages)
 		return "its entries replace dead ones";
 	if (d->pages >= times * d->dead_pages && (d->entries - d->dead) * DEAD_SHARE <= d->entries)
 		return "nearly all entries of the delta are dead";
-	if (d->pages >= times * FLOOR_PAGES && d->entries >= times * d->max_entries)
+	if (d->pages >= times * FLOOR_PAGES && d->entries >= by_ratio * d->max_entries)
 		return "the delta has merge_ratio of the entries";
 	return NULL;
 }
@@ -265,7 +272,8 @@ worth_it(Relation index)
 		sfx_meta_read(index, &meta);
 		if (put_in_order(index, order, &meta))
 		{
-			worth = worth_leaves(index, order, &meta, 0, due_ratio(index, &meta));
+			worth = worth_leaves(index, order, &meta, 0,
+								 times_due(index, &meta) * sfx_opt_merge_ratio(index));
 			sfx_merge_unlock(index);
 		}
 	}

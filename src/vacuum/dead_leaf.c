@@ -36,13 +36,13 @@ sfx_dead_note(SfxDeadInLeaf *d, MemoryContext cxt, BlockNumber leaf, const SfxPo
 		return;
 	if (d->tids == NULL)
 	{
-		d->key = MemoryContextAlloc(cxt, SFX_MAX_ENTRY);
+		d->key = MemoryContextAlloc(cxt, SFX_BOUND_MAX);
 		d->room = SFX_BLOCK_ENTRIES;
 		d->tids = MemoryContextAlloc(cxt, sizeof(uint64) * d->room);
 	}
 	if (d->n == 0)
 	{
-		Assert(pos->len <= SFX_MAX_ENTRY);
+		Assert(pos->len <= SFX_BOUND_MAX);
 		memcpy(d->key, pos->key, pos->len);
 		d->pos = (SfxPos) {d->key, pos->len, pos->tid};
 	}

@@ -55,6 +55,8 @@ typedef struct VacState
 	double		removed;
 	bool		flags_seen;		/* the log has flagged entries, from this VACUUM or from one that
 								 * was interrupted */
+	bool		due;			/* a merge was, before the log was flagged: that looks like a log
+								 * that has just been begun (policy.c) */
 	SfxMergeStats stats;
 	BufferAccessStrategy strategy;
 	SfxKeptNode kept_node;
@@ -374,7 +376,7 @@ vacuum_delta(VacState *vs)
 	/* CREATE INDEX CONCURRENTLY wants TIDs, not a merge */
 	if (!vs->index->rd_index->indisvalid || SFX_MUTANT("leaves before the merge"))
 		return;
-	if (sfx_vacuum_merges(vs->index, vs->order, has_dead, vs) &&
+	if ((vs->due || sfx_vacuum_merges(vs->index, vs->order, has_dead, vs)) &&
 		sfx_merge_for_vacuum(vs->index, true, dead_among, vs, &vs->removed) > 0)
 		vs->kept = sfx_log_count(vs->index, &meta);
 }
@@ -643,6 +645,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vs.arg = state;
 	vs.strategy = info->strategy;
 	vs.stubs = collect_stubs(&vs);
+	vs.due = info->index->rd_index->indisvalid && sfx_merge_due(info->index) != NULL;
 
 	if (SFX_MUTANT("tree before log"))
 	{
