@@ -464,6 +464,29 @@ strategy_of(const Search *s, int column, const SortGroupClause *clause, const Ex
 }
 
 /*
+ * Has the column no NULL in any row that the query may see?  Of a snapshot that lasts, NOT NULL has
+ * to be older than that (R11).
+ */
+static bool
+has_no_nulls(const Search *s, AttrNumber attno)
+{
+	const RangeTblEntry *rte = planner_rt_fetch(s->rel->relid, s->root);
+	HeapTuple	row;
+	TransactionId changed;
+
+	if (!SfxColumnIsNotNull(rte, s->rel, attno))
+		return false;
+	if (!IsolationUsesXactSnapshot())
+		return true;
+	row = SearchSysCache2(ATTNUM, ObjectIdGetDatum(rte->relid), Int16GetDatum(attno));
+	if (!HeapTupleIsValid(row))
+		return false;
+	changed = HeapTupleHeaderGetXmin(row->t_data);
+	ReleaseSysCache(row);
+	return TransactionIdPrecedes(changed, GetTransactionSnapshot()->xmin);
+}
+
+/*
  * How does the index order rows by its column, beside how a query does: 1: alike, -1: the other way
  * round, 0: otherwise?
  */
@@ -475,8 +498,7 @@ direction_of(const Search *s, int column, const SortGroupClause *clause, const E
 	bool		alike = (strategy == BTGreaterStrategyNumber) == ((option & INDOPTION_DESC) != 0);
 	bool		nulls = clause->nulls_first == ((option & INDOPTION_NULLS_FIRST) != 0);
 
-	/* (an old snapshot sees NULLs of a column that is NOT NULL by now: R11) */
-	if (strategy == 0 || nulls != alike)
+	if (strategy == 0 || (nulls != alike && !has_no_nulls(s, s->info->indexkeys[column])))
 		return 0;
 	return alike ? 1 : -1;
 }
@@ -638,29 +660,6 @@ is_filter(const Search *s, const Aggref *agg)
 
 	return sfx_steps_find((Node *) agg->aggfilter, &unused) &&
 		has_columns(s, (Node *) agg->aggfilter);
-}
-
-/*
- * Has the column no NULL in any row that the query may see?  Of a snapshot that lasts, NOT NULL has
- * to be older than that (R11).
- */
-static bool
-has_no_nulls(const Search *s, AttrNumber attno)
-{
-	const RangeTblEntry *rte = planner_rt_fetch(s->rel->relid, s->root);
-	HeapTuple	row;
-	TransactionId changed;
-
-	if (!SfxColumnIsNotNull(rte, s->rel, attno))
-		return false;
-	if (!IsolationUsesXactSnapshot())
-		return true;
-	row = SearchSysCache2(ATTNUM, ObjectIdGetDatum(rte->relid), Int16GetDatum(attno));
-	if (!HeapTupleIsValid(row))
-		return false;
-	changed = HeapTupleHeaderGetXmin(row->t_data);
-	ReleaseSysCache(row);
-	return TransactionIdPrecedes(changed, GetTransactionSnapshot()->xmin);
 }
 
 /* How the index computes an aggregate.  False: it cannot. */
