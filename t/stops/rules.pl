@@ -1644,6 +1644,9 @@ scenario 'the worker in a database of repeatable reads holds back nobody', ['set
 	sql("SELECT surfidx_merge('t_k')");
 	sql('UPDATE t SET s = md5(s) WHERE k % 2 = 0');
 	arm('group merged', 'wait', 3);
+	# (twice: once in some dozen runs nobody came after one; why is not known)
+	become_due();
+	settle(0.5);
 	become_due();
 	wait_at('group merged');
 	is(sql("SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'"), 't', 'no snapshot is left');
