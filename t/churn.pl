@@ -80,7 +80,8 @@ cmp_ok($after, '<', 1.3 * $fresh, "after updates the index has $after leaves, a 
 
 # Between two VACUUMs, too: entries of rows that the table has pruned are not written again, and the log stays small. (The first log, of which nobody
 # knows yet that its entries take others' places, has what an index needs that grows. 1.25 to 1.31
-# here, where no checkpoint comes and a round is a sixth of the log; more if entries of pruned rows stayed.)
+# here, where no checkpoint comes and a round is a sixth of the log; more if entries of pruned rows
+# stayed.)
 foreach my $type ('int8', 'text')
 {
 	my $key = $type eq 'int8' ? '(random() * 9e18)::int8' : q{'user' || (random() * 4e9)::int8 || '@example.' || substr('orgcom', 1 + 3 * (random() * 1)::int, 3)};
