@@ -645,7 +645,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vs.arg = state;
 	vs.strategy = info->strategy;
 	vs.stubs = collect_stubs(&vs);
-	vs.due = info->index->rd_index->indisvalid && sfx_merge_due(info->index) != NULL;
+	vs.due = info->index->rd_index->indisvalid && sfx_merge_delta_due(info->index);
 
 	if (SFX_MUTANT("tree before log"))
 	{
