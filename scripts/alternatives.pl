@@ -33,7 +33,7 @@ my @seen = words(15, $more =~ /\b(\d+)\b/g);
 for (split /\n/, slurp($list))
 {
 	if (/^#/) { $comment .= "$_\n"; next }
-	my ($name, $for, $sum) = /^(\w+)\t([\d ]+)\t(\w*)$/ or die "$list: not a line of it: $_\n";
+	my ($name, $for, $sum) = /^([\w-]+)\t([\d ]+)\t(\w*)$/ or die "$list: not a line of it: $_\n";
 	$versions{$name} = [split ' ', $for];
 	$sum{$name} = $sum;
 }
@@ -101,7 +101,7 @@ sub matched
 	return;
 }
 
-my @names = map { m{expected/(\w+)\.out$} } glob('expected/*_[0-9].out');
+my @names = map { m{expected/([\w-]+)\.out$} } glob('expected/*_[0-9].out');
 # names of tests may end like that, too
 @names = grep { !-f "sql/$_.sql" && !-f "specs/$_.spec" } @names;
 
