@@ -81,6 +81,11 @@ ALTER TABLE t ALTER v SET NOT NULL;
 CREATE INDEX t_v ON t USING surfidx (v);
 EXECUTE counted;
 SELECT * FROM differences();
+-- a condition with side effects is evaluated for all rows
+CREATE SEQUENCE asked;
+SELECT count(k) FROM t WHERE w + nextval('asked') * 0 = w;
+SELECT last_value = (SELECT count(*) FROM t) AS for_all FROM asked;
+DROP SEQUENCE asked;
 -- a function that not all may call; a table whose rows not all may see
 CREATE ROLE surfidx_counter;
 GRANT SELECT (k) ON t TO surfidx_counter;

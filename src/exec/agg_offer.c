@@ -110,10 +110,10 @@ note_planner(SFX_PLANNER_PARAMS)
 
 	candidates = NIL;
 	planning = true;
-	if (aggregates)
-		sfx_count_rows_of_columns(parse);
 	PG_TRY();
 	{
+		if (aggregates)
+			sfx_count_rows_of_columns(parse);
 		result = prev_planner ? prev_planner(SFX_PLANNER_ARGS) :
 			standard_planner(SFX_PLANNER_ARGS);
 	}

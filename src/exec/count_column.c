@@ -131,7 +131,8 @@ fits(const Query *q)
 		return NULL;
 	rte = rt_fetch(((RangeTblRef *) from)->rtindex, q->rtable);
 	pull_varattnos(q->jointree->quals, c.column->varno, &conditions);
-	if (rte->rtekind != RTE_RELATION || rte->tablesample != NULL || rte->securityQuals != NIL ||
+	/* (a volatile condition is to be evaluated for all rows) */
+	if (contain_volatile_functions(q->jointree->quals) || rte->rtekind != RTE_RELATION || rte->tablesample != NULL || rte->securityQuals != NIL ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
 		!has_index(rte, c.column->varattno, conditions))
 		return NULL;
