@@ -127,31 +127,6 @@ times_due(Relation index, const SfxMeta *meta)
 	return fills_fast(index, meta) ? PATIENCE : 1;
 }
 
-static void
-measure(Relation index, DeltaSize *d)
-{
-	SfxMeta		meta;
-	double		ratio = sfx_opt_merge_ratio(index);
-
-	d->pages = 0;
-	d->entries = sfx_log_count(index, &meta);
-	for (int g = 0; g < meta.ngens; g++)
-		d->pages += meta.gens[g].pages;
-	d->max_pages = max_log_pages(index);
-	d->due_at = times_due(index, &meta);
-	d->late_from = RelationNeedsWAL(index) ? PATIENCE : 1;
-	d->max_entries = ratio * SfxMetaMain(&meta)->entries;
-	d->churn_pages = Max(CHURN_FLOOR, (uint64) (ratio * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
-	d->churns = meta.shed >= CHURN_SHED;
-	d->merges = meta.merges;
-	d->dead_pages = sfx_request_shut_out(index) ? DEAD_FLOOR_OWN : DEAD_FLOOR;
-	d->dead = 0;
-	for (int g = 0; g < meta.ngens && d->pages >= d->dead_pages; g++)
-		d->dead += sfx_image_known_dead(index, &meta, g);
-	/* the image may have more entries by now than were counted */
-	d->dead = Min(d->dead, d->entries);
-}
-
 /*
  * One of bounds 1, 2, 4 and 5, in words for the server log, of which the delta has at least so many
  * times the size; NULL: of none.
@@ -170,6 +145,34 @@ exceeds(const DeltaSize *d, double times)
 	if (d->pages >= times * FLOOR_PAGES && d->entries >= by_ratio * d->max_entries)
 		return "the delta has merge_ratio of the entries";
 	return NULL;
+}
+
+static void
+measure(Relation index, DeltaSize *d)
+{
+	SfxMeta		meta;
+	double		ratio = sfx_opt_merge_ratio(index);
+
+	d->pages = 0;
+	d->entries = sfx_log_count(index, &meta);
+	for (int g = 0; g < meta.ngens; g++)
+		d->pages += meta.gens[g].pages;
+	d->max_pages = max_log_pages(index);
+	d->due_at = 1;
+	d->late_from = RelationNeedsWAL(index) ? PATIENCE : 1;
+	d->max_entries = ratio * SfxMetaMain(&meta)->entries;
+	d->churn_pages = Max(CHURN_FLOOR, (uint64) (ratio * CHURN_SHARE * SfxMetaMain(&meta)->leaves));
+	d->churns = meta.shed >= CHURN_SHED;
+	d->merges = meta.merges;
+	d->dead_pages = sfx_request_shut_out(index) ? DEAD_FLOOR_OWN : DEAD_FLOOR;
+	d->dead = 0;
+	for (int g = 0; g < meta.ngens && d->pages >= d->dead_pages; g++)
+		d->dead += sfx_image_known_dead(index, &meta, g);
+	/* the image may have more entries by now than were counted */
+	d->dead = Min(d->dead, d->entries);
+	/* the log's first page is read only where it can make a difference, by bound 4 or by others */
+	if (d->pages >= d->churn_pages || exceeds(d, 1) != NULL)
+		d->due_at = times_due(index, &meta);
 }
 
 /*
