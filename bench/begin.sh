@@ -3,6 +3,7 @@
 #	take_options "name ..." argument...	"--name value" sets that variable; others: $words
 #	no_words	ends the script if there are any
 #	own_cluster name [configuration line]...	a server in a place of its own, gone at the end
+#	server_ticks	clock ticks that its postmaster, the children, and those that ended have taken
 
 set -e -o pipefail
 . scripts/common.sh
@@ -55,4 +56,17 @@ own_cluster()
 	trap 'exit 130' INT TERM
 	cluster_start "$@"
 	export PGOPTIONS="-c client_min_messages=warning"
+}
+
+server_ticks()
+{
+	local postmaster
+
+	postmaster=$(head -1 "$PGDATA/postmaster.pid")
+	{
+		sed 's/.*) //' "/proc/$postmaster/stat" | awk '{ print $12 + $13 + $14 + $15 }'
+		pgrep -P "$postmaster" | while read -r pid; do
+			sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | awk '{ print $12 + $13 }'
+		done
+	} | awk '{ n += $1 } END { print n }'
 }

@@ -30,20 +30,6 @@ for load in "${loads[@]}"; do
 	[ -n "${events[$load]}" ] || what_is "$load"
 done
 
-# clock ticks that the postmaster, its children, and those that ended have taken so far
-ticks()
-{
-	local postmaster
-
-	postmaster=$(head -1 "$PGDATA/postmaster.pid")
-	{
-		sed 's/.*) //' "/proc/$postmaster/stat" | awk '{ print $12 + $13 + $14 + $15 }'
-		pgrep -P "$postmaster" | while read -r pid; do
-			sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | awk '{ print $12 + $13 }'
-		done
-	} | awk '{ n += $1 } END { print n }'
-}
-
 # run am load phase [option]...
 run()
 {
@@ -75,11 +61,11 @@ for load in "${loads[@]}"; do
 		for am in btree surfidx; do
 			PGDATABASE=$am sql -c "VACUUM ANALYZE" -c "CHECKPOINT"
 			sleep 1
-			before=$(ticks)
+			before=$(server_ticks)
 			run "$am" "$load" run --threads="$threads" --events="$n" --time=0 --percentile=99 \
 				>"$WORK/said" 2>&1 || { cat "$WORK/said" >&2; die "$load failed"; }
 			sleep 2
-			after=$(ticks)
+			after=$(server_ticks)
 			# the first run of a load fills memory
 			[ "$r" -gt 0 ] || continue
 			awk -v ticks="$((after - before))" -v hz="$(getconf CLK_TCK)" -v n="$n" -v OFS='\t' \
