@@ -879,6 +879,27 @@ sub become_due
 	return;
 }
 
+# A merge becomes due, and a worker comes to that point.  One that has just found nothing to do is
+# not started again at once: another row repeats the request.
+sub worker_at
+{
+	my ($point) = @_;
+	my $end = time + patience();
+	my $again = time + 2;
+
+	become_due();
+	until (sql("SELECT stop_waiting('$point')") > 0)
+	{
+		die "no worker comes to \"$point\"\n" if time > $end;
+		settle(0.02);
+		next if time < $again;
+		sql('SET surfidx.auto_merge = on; INSERT INTO t VALUES (8501)');
+		sql('RESET surfidx.auto_merge');
+		$again = time + 2;
+	}
+	return;
+}
+
 sub wait_merged
 {
 	my $end = time + patience();
@@ -907,8 +928,7 @@ scenario 'what is asked for stays in the delta', ['merge what was carried over']
 scenario 'a reader between the stages while entries go to the newer one', ['no restart'], sub {
 	my $s = read_often();
 	arm('frozen', 'wait');
-	become_due();
-	wait_at('frozen');
+	worker_at('frozen');
 	# an active generation that it has to visit first
 	sql('INSERT INTO t VALUES (9000)');
 	is(sql('SELECT count(*) FROM t WHERE k < 200', $s), '199', 'images are filled');
@@ -946,8 +966,7 @@ scenario 'a dead entry that goes to the newer generation behind VACUUM', ['carri
 scenario 'an entry found dead in the newer generation while the older one is merged', ['kill what was carried over'], sub {
 	my $s = read_often();
 	arm('entry carried over', 'wait', 100);
-	become_due();
-	wait_at('entry carried over');
+	worker_at('entry carried over');
 	sql('DELETE FROM t WHERE k = 500');
 	is(sql('SET enable_indexonlyscan = off; SELECT count(s) FROM t WHERE k = 500', $s), '0', 'a scan finds a dead row');
 	release('entry carried over');
@@ -1607,8 +1626,7 @@ scenario 'a merge that notes stubs gives way', ['all stubs first'], sub {
 	build(4500, 'CREATE INDEX t_k ON t USING surfidx (k) WITH (delta_size = 64, merge_ratio = 10)', 640);
 	sql('UPDATE t SET k = k + 10000; SELECT pg_stat_force_next_flush()');
 	arm('stubs noted', 'wait');
-	become_due();
-	wait_at('stubs noted');
+	worker_at('stubs noted');
 	my $s = session();
 	start('REINDEX INDEX t_k', $s);
 	ok(wait_blocked($s), 'somebody wants the index');
@@ -1644,11 +1662,7 @@ scenario 'the worker in a database of repeatable reads holds back nobody', ['set
 	sql("SELECT surfidx_merge('t_k')");
 	sql('UPDATE t SET s = md5(s) WHERE k % 2 = 0');
 	arm('group merged', 'wait', 3);
-	# (twice: once in some dozen runs nobody came after one; why is not known)
-	become_due();
-	settle(0.5);
-	become_due();
-	wait_at('group merged');
+	worker_at('group merged');
 	is(sql("SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'"), 't', 'no snapshot is left');
 	release('group merged');
 	wait_merged();
