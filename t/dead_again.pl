@@ -169,6 +169,33 @@ for my $kind ('whole keys', 'cut keys', 'INCLUDE')
 		'SELECT v FROM asked, LATERAL (SELECT v FROM t WHERE t.k = asked.k OFFSET 0) t');
 }
 
+# Keys at random whose rows are dead but for one, asked for one after another and again and again:
+# each leaf is written a few times, not for each of its keys.
+sub one_of_each_lives
+{
+	my ($what, $query) = @_;
+
+	fill('surfidx', $kinds{'whole keys'}{def}, 'hashint4(i % 1500)', 0);
+	$node->safe_psql('postgres', 'DELETE FROM t WHERE v > 1500; SELECT count(*) FROM t;
+		CREATE TABLE IF NOT EXISTS random AS SELECT hashint4(i % 1500) k FROM generate_series(1, 3000) i;
+		ANALYZE random');
+
+	my $size = $node->safe_psql('postgres', q{SELECT pg_relation_size('t_k')});
+	my $plan = $node->safe_psql('postgres', "SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off;
+		SET enable_bitmapscan = off; SET max_parallel_workers_per_gather = 0; SET enable_material = off; SET enable_memoize = off;
+		EXPLAIN (ANALYZE, WAL, COSTS OFF, TIMING OFF, SUMMARY OFF) $query");
+	my ($bytes) = $plan =~ /WAL: .*bytes=(\d+)/;
+
+	cmp_ok($bytes // 0, '>', 1000, "one of each key lives, $what: leaves are written");
+	cmp_ok($bytes // 0, '<', 4 * $size, "... and not too often ($bytes bytes, $size in the index)");
+	return;
+}
+
+one_of_each_lives('nested loop',
+	'SELECT v FROM random, LATERAL (SELECT v FROM t WHERE t.k = random.k OFFSET 0) t');
+one_of_each_lives('list', 'SELECT v FROM t WHERE k = ANY (ARRAY(SELECT k FROM random))');
+one_of_each_lives('range', 'SELECT v FROM t WHERE k > -3000000000');
+
 # Those found in runs that stand in front of the main tree.
 compare('ascending keys', 'text', $_, 1) for 'min', 'max', 'first row', 'range';
 is($node->safe_psql('postgres', "SELECT surfidx_check('t_k', true)"), '', 'check');

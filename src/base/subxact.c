@@ -59,6 +59,12 @@ at_transaction_event(XactEvent event, void *arg)
 	at_end = false;
 }
 
+bool
+sfx_transaction_ends(void)
+{
+	return at_end;
+}
+
 void
 sfx_attempts_at_end(void)
 {

@@ -40,4 +40,7 @@ extern bool sfx_attempts_are_told(void);
  */
 extern void sfx_attempts_at_end(void);
 
+/* Does that follow now?  Core asserts that no subtransaction is rolled back then. */
+extern bool sfx_transaction_ends(void);
+
 #endif							/* SURFIDX_SUBXACT_H */

@@ -3,8 +3,8 @@
  *
  * Scans and unique checks meet rows that are dead to every snapshot.  A reader takes such entries
  * out of an image at once (image.c): no page changes, and no merge will move them to a leaf.  Those
- * in a leaf are counted, and when one step of a reader has met enough of them, it rewrites the leaf
- * without them (dead_leaf.c).  README "Dead entries", X1 and X3.
+ * in a leaf are noted, and a reader that has met enough of them rewrites the leaf without them
+ * (dead_leaf.c).  README "Dead entries", X1 and X3.
  *
  * The heap is asked again before an entry goes: since the entry was met, its TID may have been
  * given to a new row.

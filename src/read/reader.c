@@ -62,7 +62,8 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->want.believe = r->filter.maybe = r->filter.keys_only = false;
 	memset(&r->filter.counts, 0, sizeof(r->filter.counts));
 	r->dead.in_batches = 0;
-	r->dead.in_leaves = false;
+	r->dead.in_leaves = r->dead.goes_on = false;
+	r->dead.leaves = (SfxDeadLeaves) {r->cxt, NULL};
 	r->want.heap = NULL;
 	r->want.pass_dead = r->passed.on = r->passed.found = false;
 	r->want.candidates = r->want.rechecks = r->gate.missing = r->cut.recheck = false;
@@ -132,7 +133,7 @@ sfx_reader_release_gate(SfxReader *r)
 void
 sfx_reader_rewind(SfxReader *r)
 {
-	remove_dead(r);
+	remove_dead(r, SFX_DEAD_RANGE);
 	drop_gate(r);
 	end_step(r);
 	r->range.anchor = ANCHOR_END;
@@ -159,6 +160,7 @@ sfx_reader_end(SfxReader *r)
 {
 	BoundRoom  *rooms = (BoundRoom *) &r->room;
 
+	remove_dead(r, SFX_DEAD_END);
 	sfx_reader_reset(r);
 	for (int i = 0; i < KEY_ROOMS; i++)
 		if (rooms[i].more)
@@ -192,7 +194,7 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		r->range.dir = dir;
 		r->range.steps = 0;
 		sfx_reader_set_boundary(r);
-		remove_dead(r);
+		remove_dead(r, SFX_DEAD_RANGE);
 		end_step(r);
 		if (range_is_empty(r))
 		{
@@ -217,7 +219,8 @@ sfx_reader_next(SfxReader *r, ScanDirection dir, SfxEntry *e)
 		if (r->passed.on)
 			sfx_reader_passed_step(r);
 		cur_from_stop(r);
-		remove_dead(r);
+		remove_dead(r, SFX_DEAD_STEP);
+		r->dead.goes_on = true;
 		sfx_reader_must_end(r);
 		sfx_reader_one_step(r);
 	}
@@ -256,7 +259,7 @@ sfx_reader_may_hold(SfxReader *r)
 bool
 sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from, SfxPos *stop)
 {
-	remove_dead(r);
+	remove_dead(r, SFX_DEAD_STEP);
 	r->range.dir = dir;
 	r->range.anchor = ANCHOR_RANGE;
 	end_step(r);

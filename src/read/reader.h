@@ -325,9 +325,9 @@ extern bool sfx_reader_step(SfxReader *r, ScanDirection dir, const SfxPos *from,
 extern bool sfx_reader_take(SfxReader *r, SfxEntry *e);
 
 /*
- * The table heap says that the row of the entry last returned is dead to all snapshots.  At the end
- * of the step in hand its entry is removed where that is cheap (README "Dead entries").  Not in
- * recovery.
+ * The table heap says that the row of the entry last returned is dead to all snapshots.  Its entry
+ * is removed where that is cheap (README "Dead entries"): at the end of the step in hand, of this
+ * range, of another one, or in sfx_reader_end; heap stays open until then.  Not in recovery.
  */
 extern void sfx_reader_kill(SfxReader *r, Relation heap);
 
@@ -345,7 +345,7 @@ extern void sfx_reader_release_gate(SfxReader *r);
 
 /*
  * Drop the batch in hand and the gate's pin; nothing is found until the next seek. The metapage
- * stays pinned.
+ * stays pinned.  Leaves may be rewritten (X3), as in the next two.
  */
 extern void sfx_reader_rewind(SfxReader *r);
 

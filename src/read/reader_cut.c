@@ -93,8 +93,7 @@ compare_whole(SfxReader *r, const SfxPos *pos)
 
 	if (len >= 0)
 		return sfx_cmp_bytes(key, len, pos->key, pos->len);
-	if (r->want.heap)
-		note_dead(r, &r->main, r->want.heap, in_leaf(r), block->tid, block->nent);
+	note_dead(r, 0, block->nent);
 	return -1;
 }
 
@@ -236,8 +235,8 @@ sfx_reader_recover_keys(SfxReader *r)
 			for (int j = i; j < end; j++, n++)
 				block->keyno[n] = (uint16) (nkeys - 1);
 		}
-		else if (r->want.heap)
-			note_dead(r, &r->main, r->want.heap, in_leaf(r), block->tid + i, end - i);
+		else
+			note_dead(r, i, end);
 		i = end;
 	}
 	set_keys(block, keys, off, loose, nkeys, n, cut_off);

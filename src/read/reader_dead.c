@@ -15,6 +15,7 @@
 #include "reader.h"
 #include "reader_impl.h"
 
+#include "access/parallel.h"
 #include "utils/memutils.h"
 
 /* ---- what of the main tree is dead from where a step begins (X8) ---- */
@@ -41,6 +42,7 @@ sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta)
 	r->passed.block = r->main.blockno;
 	r->passed.at = block->first;
 	r->passed.total = block->total;
+	r->passed.n = 0;
 }
 
 /* Is entry i of the main tree's block, or its end, the next one after those that are dead? */
@@ -76,6 +78,7 @@ pass_entry(SfxReader *r, const SfxEntry *e)
 	r->passed.at = r->main.block->first + i + 1;
 	r->passed.total = r->main.block->total;
 	bound_set(r, &r->passed.to, &r->room.passed[1], e->key, e->keylen, e->tid + 1);
+	r->passed.n++;
 	r->passed.found = true;
 }
 
@@ -91,7 +94,7 @@ sfx_reader_passed_step(SfxReader *r)
 	r->passed.found = true;
 }
 
-/* ---- */
+/* ---- what the caller finds dead ---- */
 
 void
 sfx_reader_kill(SfxReader *r, Relation heap)
@@ -99,7 +102,7 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 	LeafCursor *s = r->last.leaf;
 	SfxEntry	e;
 	SfxPos		pos;
-	const uint64 *tid;
+	SfxDeadInLeaf *d;
 
 	/*
 	 * the heap also calls dead what it took from snapshots that have expired, and nothing here
@@ -123,18 +126,21 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 		}
 		return;
 	}
-	tid = &s->block->tid[last_in_block(r)];
+	/* (it could rewrite no leaf) */
+	if (IsParallelWorker())
+		return;
+	d = dead_in_leaf(r, s, heap);
 
 	/* (a dead row has no whole key) */
 	pos = *in_leaf(r);
-	if (!(s == &r->main && s->leaf.cut) && (r->passed.on || sfx_dead_none_of(&s->dead, s->leafblk)))
+	if (!(s == &r->main && s->leaf.cut) && (r->passed.on || d->tids == NULL))
 	{
 		sfx_reader_last(r, &e);
 		pos = sfx_entry_pos(&e);
 		if (r->passed.on && s == &r->main)
 			pass_entry(r, &e);
 	}
-	note_dead(r, s, heap, &pos, tid, 1);
+	sfx_dead_note(&r->dead.leaves, d, &pos, &s->block->tid[last_in_block(r)], 1);
 }
 
 /*
@@ -221,21 +227,18 @@ remove_from_images(SfxReader *r)
 }
 
 void
-sfx_reader_remove_dead(SfxReader *r)
+sfx_reader_remove_dead(SfxReader *r, SfxDeadWhen when)
 {
 	bool		in_leaves = r->dead.in_leaves;
 
 	if (r->passed.found)
 		sfx_passed_note(r->index, &r->win.state, &r->passed.from.pos, &r->passed.to.pos,
-						Max(r->main.dead.n - r->dead.before, 0));
+						r->passed.n);
 	r->passed.found = r->passed.on = r->dead.in_leaves = false;
 	if (r->dead.in_batches > 0 || in_leaves)
 		SFX_STOP("dead entries found");
 	if (r->dead.in_batches > 0)
 		remove_from_images(r);
-	if (!in_leaves)
-		return;
-	for (int i = 0; i < SFX_MAX_RUNS && r->run[i]; i++)
-		sfx_dead_clean_leaf(r->index, r->dead.heap, r->order, &r->run[i]->dead);
-	sfx_dead_clean_leaf(r->index, r->dead.heap, r->order, &r->main.dead);
+	if (in_leaves || when != SFX_DEAD_STEP)
+		sfx_dead_clean(r->index, r->dead.heap, r->order, &r->dead.leaves, when);
 }

@@ -236,8 +236,8 @@ extern void sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta);
 /* The step is at its end, and the next one goes on from there (X8). */
 extern void sfx_reader_passed_step(SfxReader *r);
 
-/* Remove what was found dead in the step in hand, and note the range of X8. */
-extern void sfx_reader_remove_dead(SfxReader *r);
+/* Remove what was found dead in the step in hand, and in leaves before it; note the range of X8. */
+extern void sfx_reader_remove_dead(SfxReader *r, SfxDeadWhen when);
 
 /* ---- what all of them use ---- */
 
@@ -334,12 +334,13 @@ end_step(SfxReader *r)
 	r->win.active = r->delta.lasting = false;
 }
 
-/* The step in hand is done with. */
+/* The step in hand is done with: what was found dead in it, and with when in those before it. */
 static inline void
-remove_dead(SfxReader *r)
+remove_dead(SfxReader *r, SfxDeadWhen when)
 {
-	if (unlikely(r->dead.in_batches > 0 || r->dead.in_leaves || r->passed.found))
-		sfx_reader_remove_dead(r);
+	if (unlikely(r->dead.in_batches > 0 || r->dead.in_leaves || r->passed.found ||
+				 (when != SFX_DEAD_STEP && r->dead.leaves.first)))
+		sfx_reader_remove_dead(r, when);
 }
 
 /* A position in each leaf of the step, unless what X8 knows was left out. */
@@ -349,13 +350,25 @@ in_leaf(const SfxReader *r)
 	return forward(r) ? &r->win.cur.pos : &r->win.stop.pos;
 }
 
-/* The table heap says that n entries of the cursor's leaf are dead to all snapshots. */
-static inline void
-note_dead(SfxReader *r, LeafCursor *s, Relation heap, const SfxPos *pos, const uint64 *tids, int n)
+/* The cursor's leaf, of which entries are to be noted: the table heap says that they are dead. */
+static inline SfxDeadInLeaf *
+dead_in_leaf(SfxReader *r, LeafCursor *s, Relation heap)
 {
-	sfx_dead_note(&s->dead, r->cxt, s->leafblk, pos, tids, n);
+	Assert(BlockNumberIsValid(s->leafblk));
 	r->dead.in_leaves = true;
 	r->dead.heap = heap;
+	return sfx_dead_in_leaf(&r->dead.leaves, s->run, s->leafblk, s->entries, r->dead.goes_on);
+}
+
+/* Entries from..to - 1 of the main tree's block are dead to all snapshots, as their rows say. */
+static inline void
+note_dead(SfxReader *r, int from, int to)
+{
+	LeafCursor *s = &r->main;
+
+	if (r->want.heap)
+		sfx_dead_note(&r->dead.leaves, dead_in_leaf(r, s, r->want.heap), in_leaf(r),
+					  s->block->tid + from, to - from);
 }
 
 static inline void

@@ -182,6 +182,7 @@ void
 sfx_reader_skip_leaf(SfxReader *r, LeafCursor *s)
 {
 	s->have_page = s->keyless = s->tidless = s->promised = false;
+	s->entries = 0;
 	s->leaf.nblocks = 0;
 	s->leaf.cut = false;
 	s->block->nent = 0;
@@ -193,6 +194,7 @@ sfx_reader_skip_leaf(SfxReader *r, LeafCursor *s)
 void
 sfx_reader_open_leaf(SfxReader *r, LeafCursor *s, const SfxLeaf *leaf)
 {
+	s->entries = leaf->nentries;
 	s->have_page = s->keyless = s->tidless = false;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;

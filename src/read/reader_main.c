@@ -214,7 +214,6 @@ read_cut_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, BlockNumber 
 	sfx_reader_cut_bounds(r, count_others(r) > 0);
 	if (r->warms && r->cut.all)
 		sfx_heat_touch(r->index, s->leafblk, SFX_HEAT_OF_KEYS);
-	r->main.dead.entries = s->leaf.nentries;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
 	(void) sfx_reader_first_block(r, meta, s, &s->leaf,
@@ -282,7 +281,6 @@ read_cut_point(SfxReader *r, const SfxMeta *meta, const SfxLeaf *leaf, const Sfx
 	r->cut.recheck = side == SFX_CUT_UNDECIDED;
 	if (!r->cut.recheck)
 		s->block->nent = s->block->left_from = s->block->left_to = 0;
-	r->main.dead.entries = leaf->nentries;
 	s->at = forward(r) ? 0 : s->block->nent - 1;
 	return true;
 }
@@ -342,7 +340,6 @@ read_whole_page(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, Buffer buf
 	s->keyless = needs_no_keys(r, leaf) && !SFX_MUTANT("leaf before delta");
 	s->tidless = needs_no_tids(r, meta);
 	sfx_leaves_tidless += s->tidless;
-	r->main.dead.entries = leaf->nentries;
 	found = sfx_reader_first_block(r, meta, s, leaf, pos, &more);
 	if (found && (more || r->kept.in_a_row >= READER_SAME_LEAF ||
 				  ((s->block->haspay || s->block->keyless) && s->block->nent > 0)))
@@ -375,7 +372,6 @@ read_main(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		return;
 	}
 	r->kept.valid = false;
-	r->main.dead.entries = 0;
 	s->leafblk = InvalidBlockNumber;
 	answered = sfx_last_before(r->index, meta, r->order,
 							   forward(r) ? &r->win.cur.pos : &r->win.stop.pos);
@@ -408,14 +404,13 @@ sfx_reader_read_main(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 	SfxPos		to;
 
 	r->main.blockno = -1;
-	r->main.dead.run = SfxMetaMain(meta)->id;
+	r->main.run = SfxMetaMain(meta)->id;
 	if (!r->want.pass_dead || !forward(r) || meta->nruns > 1 ||
 		!sfx_passed_until(r->index, meta, pos, &to, r->room.passed[2].few))
 		read_main(r, meta, pos);
 	else if (!r->win.stop.inf && sfx_order_cmp_pos(NULL, &r->win.stop.pos, &to) <= 0)
 	{
 		r->kept.valid = false;
-		r->main.dead.entries = 0;
 		r->main.leafblk = InvalidBlockNumber;
 		sfx_reader_skip_leaf(r, &r->main);
 	}

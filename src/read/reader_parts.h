@@ -118,7 +118,8 @@ typedef struct LeafCursor
 	SfxLeaf		leaf;
 	SfxDict    *dict;			/* pinned: the one that the last leaf needed */
 	BlockNumber leafblk;
-	SfxDeadInLeaf dead;			/* what of the leaf was found dead (X3) */
+	uint32		run;			/* the leaf's, and ... */
+	uint32		entries;		/* ... how many it has; 0: no leaf was read */
 	SfxBlock   *block;			/* decoded: a whole one, or few */
 	PGAlignedBlock *page;		/* NULL: not needed */
 	union
@@ -273,13 +274,14 @@ typedef struct ReadAhead
 								 * InvalidBlockNumber: none */
 } ReadAhead;
 
-/* Rows of this step that are dead to all snapshots (reader_dead.c). */
+/* Rows that are dead to all snapshots (reader_dead.c). */
 typedef struct DeadEntries
 {
 	Relation	heap;			/* set with the first of them */
 	int			in_batches;
-	int			before;			/* of main's leaf, in steps before this one, or of another leaf */
-	bool		in_leaves;		/* of some run */
+	bool		in_leaves;		/* in leaves of this step */
+	bool		goes_on;		/* the step comes after another one of its range, or of a list's */
+	SfxDeadLeaves leaves;		/* of steps before this one, too (X3) */
 } DeadEntries;
 
 /* What of the main tree is dead from the step's beginning on (X8; reader_dead.c). */
@@ -290,6 +292,7 @@ typedef struct PassedRange
 	int			block;			/* ... before this one, */
 	int			at;				/* entry of the block */
 	int			total;			/* the block has */
+	int			n;				/* so many were returned and found dead */
 	Bound		from;
 	Bound		to;
 } PassedRange;

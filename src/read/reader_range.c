@@ -58,7 +58,7 @@ seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 	/* S1 */
 	Assert(lo->len <= SFX_BOUND_MAX && (hi->key == NULL || hi->len <= SFX_BOUND_MAX));
 	Assert(sfx_predicate_told(r->index, r->order, r->want.snapshot, lo, hi));
-	remove_dead(r);
+	remove_dead(r, SFX_DEAD_STEP);
 	r->range.lo.pos = *lo;
 	r->range.lo.inf = false;
 	r->range.hi.pos = *hi;
@@ -74,14 +74,14 @@ void
 sfx_reader_seek(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 {
 	seek(r, lo, hi);
-	r->range.follows = r->kept.valid = false;
+	r->range.follows = r->kept.valid = r->dead.goes_on = false;
 }
 
 void
 sfx_reader_seek_on(SfxReader *r, const SfxPos *lo, const SfxPos *hi)
 {
 	seek(r, lo, hi);
-	r->range.follows = true;
+	r->range.follows = r->dead.goes_on = true;
 }
 
 SfxLogPlace
@@ -100,7 +100,7 @@ sfx_reader_no_filters(SfxReader *r)
 void
 sfx_reader_reposition(SfxReader *r, const SfxPos *pos, bool inclusive)
 {
-	remove_dead(r);
+	remove_dead(r, SFX_DEAD_RANGE);
 	bound_set(r, &r->range.anchor_pos, &r->room.anchor, pos->key, pos->len, pos->tid);
 	r->range.anchor = ANCHOR_POS;
 	r->range.anchor_inclusive = inclusive;

@@ -31,7 +31,7 @@ void
 sfx_reader_begin_cursor(LeafCursor *s)
 {
 	s->dict = NULL;
-	s->dead = (SfxDeadInLeaf) {0};
+	s->entries = 0;
 	s->page = NULL;
 	s->have_page = false;
 	s->block = FEW(s);
@@ -68,7 +68,6 @@ void
 sfx_reader_end_cursor(LeafCursor *s)
 {
 	sfx_dict_unpin(&s->dict);
-	sfx_dead_forget(&s->dead);
 	put_page(s);
 	put_block(s);
 }

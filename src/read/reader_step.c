@@ -43,8 +43,7 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 		if (!BufferIsValid(buf))
 			return false;
 		sfx_reader_keep_leaf(r, s, buf);
-		s->dead.run = meta->runs[r->nruns].id;
-		s->dead.entries = s->leaf.nentries;
+		s->run = meta->runs[r->nruns].id;
 	}
 	return true;
 }
@@ -100,7 +99,6 @@ sfx_reader_one_step(SfxReader *r)
 	Assert(r->dead.in_batches == 0 && !r->dead.in_leaves && !r->passed.found);
 	Assert(!r->win.cur.inf || !forward(r));
 	CHECK_FOR_INTERRUPTS();
-	r->dead.before = r->main.dead.n;
 	sfx_reader_take_block(r, &r->main);
 	for (;;)
 	{
@@ -108,8 +106,6 @@ sfx_reader_one_step(SfxReader *r)
 		r->win.final = true;
 		r->ahead.right = InvalidBlockNumber;
 		r->ranked.key = NULL;
-		/* without those of a try before this one */
-		r->main.dead.n = Min(r->main.dead.n, r->dead.before);
 		sfx_reader_meta(r, &meta);
 		SFX_STOP("metapage read");
 		if (read_stages(r, &meta))

@@ -8,47 +8,59 @@
 #include "surfidx.h"
 #include "leaf.h"
 
-/* Entries of one leaf that a reader has found dead.  Zeroed before the first use. */
+/* Entries of one leaf that a reader has found dead. */
 typedef struct SfxDeadInLeaf
 {
-	uint32		run;			/* the leaf's, and ... */
-	uint32		entries;		/* ... how many it has: set where it is read */
-	BlockNumber leaf;			/* those that are noted are of this one */
-	bool		refused;		/* it was not cleaned: no more are noted */
-	int			n;
-	int			room;			/* in tids */
+	struct SfxDeadInLeaf *next;
+	BlockNumber leaf;
+	uint32		run;			/* the leaf's */
+	uint32		entries;		/* that it has */
+	bool		left;			/* the scan goes on in leaves after it, in its direction */
+	bool		in_order;		/* tids ascend, and each is there once */
+	int			n;				/* of tids */
+	int			room;
+	uint64		met;			/* so often one was met, ... */
+	uint64		wait;			/* ... and so often before the leaf is tried again */
 	uint64	   *tids;			/* NULL until first needed, and so is ... */
-	uint8	   *key;			/* ... room for the key of */
-	SfxPos		pos;			/* a position in the leaf */
+	SfxPos		pos;			/* ... a position in the leaf */
 } SfxDeadInLeaf;
 
-/* Would an entry of that leaf be the first one of it to be noted? */
-static inline bool
-sfx_dead_none_of(const SfxDeadInLeaf *d, BlockNumber leaf)
+/* Those of the leaves that a reader has found dead entries in, the last one first. */
+typedef struct SfxDeadLeaves
 {
-	return d->leaf != leaf || (d->n == 0 && !d->refused);
-}
+	MemoryContext cxt;			/* where memory is taken from */
+	SfxDeadInLeaf *first;
+	bool		changed;		/* since the list was looked at */
+} SfxDeadLeaves;
 
 /*
- * Note n <= SFX_BLOCK_ENTRIES more of that leaf, with these TIDs; those of another leaf are
- * forgotten.  cxt: where memory is taken from.  pos: a position in the leaf, which is looked at for
- * the first of them.
+ * That leaf of that run becomes the first of the list.  goes_on: whatever other leaf of the run was
+ * the first one before is left.
  */
-extern void sfx_dead_note(SfxDeadInLeaf *d, MemoryContext cxt, BlockNumber leaf, const SfxPos *pos,
+extern SfxDeadInLeaf *sfx_dead_in_leaf(SfxDeadLeaves *l, uint32 run, BlockNumber leaf,
+									   uint32 entries, bool goes_on);
+
+/* Note n more.  pos: a position in the leaf, which is looked at for the first of them. */
+extern void sfx_dead_note(SfxDeadLeaves *l, SfxDeadInLeaf *d, const SfxPos *pos,
 						  const uint64 *tids, int n);
 
-/* Free its memory. */
-extern void sfx_dead_forget(SfxDeadInLeaf *d);
+/* Which leaves are rewritten, if enough of their entries are noted? */
+typedef enum SfxDeadWhen
+{
+	SFX_DEAD_STEP,				/* those that are left, and those too many to be remembered */
+	SFX_DEAD_RANGE,				/* and those of which a quarter is noted, or a part that is met
+								 * again and again: the range ends, and others may follow */
+	SFX_DEAD_END				/* all, and the list is empty then */
+} SfxDeadWhen;
 
 /*
- * Rewrite the leaf without those noted entries that the heap confirms.  If they are too few to be
- * worth it they stay noted: more may be found in the leaf.  If the run is gone, another backend
- * holds the merge lock, or the heap does not confirm enough, no more of this leaf are noted until
- * some of another one are.  Does nothing in recovery, in parallel mode, or if this backend holds
- * the merge lock.  The caller holds no LWLock; heap is its open table.  An error becomes a warning
- * (M10).
+ * Rewrite these leaves without those noted entries that the heap confirms, and forget the leaves.
+ * Leaves are not rewritten if the run is gone, another backend holds the merge lock, or the heap
+ * does not confirm enough; nor in recovery, in parallel mode, by a backend that holds the merge
+ * lock, or while the transaction ends.  The caller holds no LWLock; heap is its open table.  An
+ * error becomes a warning (M10).
  */
-extern void sfx_dead_clean_leaf(Relation index, Relation heap, const SfxOrder *order,
-								SfxDeadInLeaf *d);
+extern void sfx_dead_clean(Relation index, Relation heap, const SfxOrder *order, SfxDeadLeaves *l,
+						   SfxDeadWhen when);
 
 #endif							/* SURFIDX_DEAD_LEAF_H */
