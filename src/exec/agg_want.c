@@ -19,12 +19,10 @@
 #include "agg_want.h"
 #include "column.h"
 #include "compat.h"
+#include "settled.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/stratnum.h"
-#include "access/transam.h"
-#include "access/xact.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -36,7 +34,6 @@
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 /* ---- why not ---- */
@@ -315,7 +312,10 @@ has_columns(const Search *s, Node *expr)
 	return true;
 }
 
-/* Has the column one value in all entries of the scan? */
+/*
+ * Has the column one value in all entries of the scan?  Not if the time zone has a part in the
+ * comparison: where clocks are set forward, two local times are the same moment.
+ */
 static bool
 is_pinned(const Search *s, int column)
 {
@@ -334,7 +334,7 @@ is_pinned(const Search *s, int column)
 
 			if (IsA(op, OpExpr) &&
 				get_op_opfamily_strategy(op->opno, s->info->opfamily[column]) ==
-				BTEqualStrategyNumber)
+				BTEqualStrategyNumber && op_volatile(op->opno) == PROVOLATILE_IMMUTABLE)
 				return true;
 		}
 	}
@@ -464,26 +464,15 @@ strategy_of(const Search *s, int column, const SortGroupClause *clause, const Ex
 }
 
 /*
- * Has the column no NULL in any row that the query may see?  Of a snapshot that lasts, NOT NULL has
- * to be older than that (R11).
+ * Has the column no NULL in any row that the query may see?  NOT NULL has to be older than the
+ * snapshot (R11).
  */
 static bool
 has_no_nulls(const Search *s, AttrNumber attno)
 {
 	const RangeTblEntry *rte = planner_rt_fetch(s->rel->relid, s->root);
-	HeapTuple	row;
-	TransactionId changed;
 
-	if (!SfxColumnIsNotNull(rte, s->rel, attno))
-		return false;
-	if (!IsolationUsesXactSnapshot())
-		return true;
-	row = SearchSysCache2(ATTNUM, ObjectIdGetDatum(rte->relid), Int16GetDatum(attno));
-	if (!HeapTupleIsValid(row))
-		return false;
-	changed = HeapTupleHeaderGetXmin(row->t_data);
-	ReleaseSysCache(row);
-	return TransactionIdPrecedes(changed, GetTransactionSnapshot()->xmin);
+	return SfxColumnIsNotNull(rte, s->rel, attno) && sfx_column_is_settled(rte->relid, attno);
 }
 
 /*

@@ -99,7 +99,8 @@ has_index(const RangeTblEntry *rte, AttrNumber attno, const Bitmapset * conditio
 	bool		found = false;
 	ListCell   *lc;
 
-	if (table->rd_rel->relhasindex &&
+	/* (core knows of children whose column is NOT NULL by now, and drops the condition there) */
+	if (table->rd_rel->relhasindex && !(rte->inh && table->rd_rel->relhassubclass) &&
 		!TupleDescAttr(RelationGetDescr(table), attno - 1)->attnotnull)
 	{
 		foreach(lc, RelationGetIndexList(table))

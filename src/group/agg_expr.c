@@ -142,7 +142,19 @@ struct SfxCondition
 	int			compared;
 };
 
-/* The column that a clause compares, so that it is true from some value on, or up to it; or -1. */
+/* Is it a constant, or as good as one, that cannot fail? */
+static bool
+is_plain_value(const Node *node)
+{
+	while (IsA(node, RelabelType))
+		node = (const Node *) ((const RelabelType *) node)->arg;
+	return IsA(node, Const) || IsA(node, Param);
+}
+
+/*
+ * The column that a clause compares, so that it is true from some value on, or up to it; or -1.  Not
+ * of comparisons in which the time zone has a part: clocks are set.
+ */
 static int
 compared_column(const SfxExprs *x, const OpExpr *op)
 {
@@ -159,7 +171,8 @@ compared_column(const SfxExprs *x, const OpExpr *op)
 		(column > 0 && x->kd.comparator))
 		return -1;
 	strategy = get_op_opfamily_strategy(op->opno, x->index->rd_opfamily[column]);
-	return strategy != 0 && strategy != BTEqualStrategyNumber ? column : -1;
+	return strategy != 0 && strategy != BTEqualStrategyNumber &&
+		op_volatile(op->opno) == PROVOLATILE_IMMUTABLE ? column : -1;
 }
 
 static void
@@ -185,6 +198,11 @@ sfx_condition_prepare(SfxExprs *x, List *clauses)
 		Node	   *clause = to_index_columns(lfirst(lc), &m);
 		int			column = compared_column(x, (OpExpr *) clause);
 		ListCell   *lc2;
+
+		/* all clauses would be evaluated, and core stops at one that is not true */
+		if (column >= 0 && list_length(clauses) > 1 &&
+			!is_plain_value(lsecond(((OpExpr *) clause)->args)))
+			column = -1;
 
 		foreach(lc2, pull_var_clause(clause, 0))
 			note_column(x, c, lfirst(lc2));

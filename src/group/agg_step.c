@@ -230,8 +230,8 @@ find_step(const FuncExpr *f, SfxTimeStep *step)
 	{
 		case F_DATE_BIN_INTERVAL_TIMESTAMP_TIMESTAMP:
 		case F_DATE_BIN_INTERVAL_TIMESTAMPTZ_TIMESTAMPTZ:
-			step->ascends = true;
-			return find_stride(f, step) && find_column(lsecond(f->args), step);
+			known = find_stride(f, step);
+			break;
 		case F_DATE_TIMESTAMPTZ:
 		case F_DATE_TIMESTAMP:
 			step->width = USECS_PER_DAY;

@@ -17,6 +17,7 @@
 #include "percentile.h"
 #include "percentile_query.h"
 #include "settings.h"
+#include "settled.h"
 
 #include "access/genam.h"
 #include "access/sysattr.h"
@@ -158,6 +159,19 @@ has_order(Relation index, const SfxPercentileOrder *order, const Bitmapset * con
 }
 
 /*
+ * May the column have NULLs in rows that the query sees, though it is NOT NULL?  Core drops the
+ * condition that the new query needs then.
+ */
+static bool
+has_old_nulls(Relation table, const SfxPercentileOrder *order)
+{
+	AttrNumber	column = IsA(order->expr, Var) ? ((const Var *) order->expr)->varattno : 0;
+
+	return column > 0 && TupleDescAttr(RelationGetDescr(table), column - 1)->attnotnull &&
+		!sfx_column_is_settled(RelationGetRelid(table), column);
+}
+
+/*
  * Find out which indexes of ours have the order, and can answer the conditions alone: has[0] NULLs
  * last, has[1] NULLs first.  None of a table that core refuses to read.
  */
@@ -176,7 +190,7 @@ find_indexes(const Query *q, const SfxPercentileOrder *order, bool *has)
 				   &conditions);
 	table = table_open(rte->relid, NoLock);
 	if (table->rd_rel->relhasindex && (RelationIsPermanent(table) || !RecoveryInProgress()) &&
-		RelationGetNumberOfBlocks(table) >= PAGES_WORTH)
+		RelationGetNumberOfBlocks(table) >= PAGES_WORTH && !has_old_nulls(table, order))
 	{
 		foreach(lc, RelationGetIndexList(table))
 		{
