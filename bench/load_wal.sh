@@ -61,6 +61,7 @@ for load in "${loads[@]}"; do
 	for r in $(seq "$runs"); do
 		# none: what the table takes
 		for am in none btree surfidx; do
+			size=0 rest=0
 			sql -c "DROP TABLE IF EXISTS t" -c "CREATE TABLE t AS SELECT n, $(key_of "$load") AS k FROM generate_series(1, $rows) n"
 			[ "$am" = none ] || sql -c "CREATE INDEX t_k ON t USING $am (k)"
 			[ "$load" != churn ] || [ "$am" = none ] || sql -c "CREATE INDEX t_n ON t USING $am (n)"
@@ -79,7 +80,7 @@ for load in "${loads[@]}"; do
 				sql -c "VACUUM t"
 				rest=$(size)
 			fi
-			printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$load" "$am" "$r" "$wal" "$ticks" "${size:-0}" "${rest:-0}" >>"$out"
+			printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$load" "$am" "$r" "$wal" "$ticks" "$size" "$rest" >>"$out"
 		done
 	done
 done

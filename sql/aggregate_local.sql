@@ -30,15 +30,15 @@ INSERT INTO asked (query) SELECT format(q, moment) FROM unnest(ARRAY['SELECT b, 
 SET timezone = 'America/New_York';
 DELETE FROM asked WHERE plan_of(query) !~ 'SurfidxAggregate';
 SELECT differences();
-SELECT count(*) FROM asked;
+SELECT count(*) > 30 AS many FROM asked;
 SET timezone = 'Pacific/Apia';
 DELETE FROM asked WHERE plan_of(query) !~ 'SurfidxAggregate';
 SELECT differences();
-SELECT count(*) FROM asked;
+SELECT count(*) > 30 AS many FROM asked;
 SET timezone = 'UTC';
 DELETE FROM asked WHERE plan_of(query) !~ 'SurfidxAggregate';
 SELECT differences();
-SELECT count(*) FROM asked;
+SELECT count(*) > 30 AS many FROM asked;
 -- a clause that would fail is not evaluated for rows that one before it has left out
 SET plan_cache_mode = force_generic_plan;
 PREPARE divides(int, int) AS SELECT b, count(*) FILTER (WHERE b > $1 AND b < 100 / $2) FROM local GROUP BY b ORDER BY b;

@@ -60,6 +60,27 @@ SELECT make_source('ln', $$SELECT i, (CASE i % 3 WHEN 0 THEN '-' ELSE '' END || 
 SELECT * FROM compare_type('ln', ARRAY(SELECT v FROM ln WHERE id % 17 = 3 ORDER BY v LIMIT 3)::text[]);
 SELECT make_source('lc', $$SELECT i, (repeat('char', (ARRAY[3, 255, 256, 257, 2000])[1 + i % 5]) || i % 7)::char(9000) COLLATE "C" FROM generate_series(1, 60) i$$);
 SELECT * FROM compare_type('lc', ARRAY(SELECT v FROM lc WHERE id % 17 = 3 ORDER BY v LIMIT 3)::text[]);
+-- numbers and intervals of each length around that at which something changes
+SELECT make_source('nd', $$SELECT i, (CASE i % 3 WHEN 0 THEN '-' ELSE '' END || CASE i % 2 WHEN 0 THEN '0.' || repeat('1234', 500 + i / 2) ELSE repeat('4321', 500 + i / 2) END)::numeric FROM generate_series(1, 60) i$$);
+SELECT * FROM compare_type('nd', ARRAY(SELECT v FROM nd WHERE id % 17 = 3 ORDER BY v LIMIT 3)::text[]);
+CREATE TABLE li (t text COLLATE "C", v interval);
+CREATE INDEX li_tv ON li USING surfidx (t, v);
+DO $$
+DECLARE
+	v text;
+BEGIN
+	FOREACH v IN ARRAY ARRAY['1 hour', '1 day', '1 mon 1 day'] LOOP
+		FOR n IN 2650 .. 2720 LOOP
+			BEGIN
+				INSERT INTO li SELECT substr(string_agg(md5(i::text || v), ''), 1, n), v::interval FROM generate_series(1, 90) i;
+			EXCEPTION WHEN program_limit_exceeded THEN
+				NULL;
+			END;
+		END LOOP;
+	END LOOP;
+END $$;
+SELECT v, max(length(t)), count(*) FROM li GROUP BY v ORDER BY v;
+SELECT surfidx_check('li_tv', true);
 -- what does not fit even so
 CREATE TABLE lx (t text COLLATE "C", b bytea);
 CREATE INDEX lx_t ON lx USING surfidx (t);
@@ -71,5 +92,5 @@ INSERT INTO lx (t) VALUES (repeat('x', 1100000));
 INSERT INTO lx SELECT (SELECT string_agg(md5(i::text), '') FROM generate_series(1, 120) i), substr(string_agg(sha512(i::text::bytea), ''), 1, 2650) FROM generate_series(1, 100) i;
 SELECT length(t), length(b) FROM lx ORDER BY t;
 SELECT surfidx_check('lx_t', true), surfidx_check('lx_b', true);
-DROP TABLE lt, ltc, ll, lo, lu, le, lb, lv, ln, lc, lx;
+DROP TABLE lt, ltc, ll, lo, lu, le, lb, lv, ln, nd, li, lc, lx;
 DROP COLLATION ignore_case;

@@ -143,6 +143,29 @@ $node->safe_psql('postgres', 'CREATE INDEX t_cut ON t USING surfidx (v) WITH (ke
 asks('cut keys', 'SELECT count(*) FROM (SELECT v FROM t WHERE v > 100 ORDER BY v OFFSET 0) s',
 	1805, 1, 2000, 100);
 
+# The time zone is set in the midst of a cursor: what looks ahead prepares the conditions anew, to
+# other ranges than those on which the scan stands.
+$node->safe_psql('postgres', <<'END');
+CREATE TABLE tz (ts timestamp, b int, d date, pad text) WITH (autovacuum_enabled = off);
+ALTER TABLE tz ALTER pad SET STORAGE plain;
+INSERT INTO tz SELECT '2024-03-10 05:00'::timestamp + i * interval '1 s', i % 1000, '2011-12-20'::date + i % 20,
+	repeat('x', 2500) FROM generate_series(1, 6000) i ORDER BY hashint4(i);
+CREATE INDEX tz_ts_b ON tz USING surfidx (ts, b);
+CREATE INDEX tz_d_b ON tz USING surfidx (d, b);
+VACUUM ANALYZE tz;
+END
+for my $zone ('America/New_York', 'Pacific/Apia', 'UTC')
+{
+	for my $where (q{(ts, b) > ('2024-03-10 05:00+00'::timestamptz, 5) ORDER BY ts, b},
+		q{d = ANY ('{2011-12-29 10:00+00,2011-12-30 10:00+00,2011-12-31 10:00+00}'::timestamptz[]) ORDER BY d, b})
+	{
+		my ($n) = cold("SET timezone = '" . ($zone eq 'UTC' ? 'Pacific/Apia' : 'UTC') . "'; BEGIN;
+			DECLARE c CURSOR FOR SELECT 1 FROM tz WHERE $where; MOVE 2 FROM c;
+			SET timezone = '$zone'; MOVE 150 FROM c; COMMIT; SELECT 'alive'");
+		like($n, qr/alive$/, "a time zone that is set between two FETCHes: $zone");
+	}
+}
+
 # pages of a temporary table
 is($node->safe_psql('postgres', <<'END'), '500|t', 'temporary tables');
 SET temp_buffers = '800kB';

@@ -15,6 +15,7 @@
 #include "order.h"
 
 #include "access/relation.h"
+#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "fmgr.h"
@@ -38,6 +39,7 @@ tidy_up(Relation index)
 	static const SfxLeafManner how = {go_on, true};
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
+	Relation	heap;
 
 	/*
 	 * The workers of a parallel query share this backend's locks, so these locks would not keep us
@@ -45,10 +47,14 @@ tidy_up(Relation index)
 	 */
 	if (IsInParallelMode())
 		return;
+	heap = table_open(index->rd_index->indrelid, AccessShareLock);
 	order = sfx_order_open(index, &kd, true);
 	(void) sfx_change_leaf_keys(index, order, &how);
-	sfx_shrink_file(index, order, NULL, 1);
+	/* (a transaction that goes on would keep the lock on standbys) */
+	if (SfxMayTruncate(heap) && !IsTransactionBlock())
+		sfx_shrink_file(index, order, NULL, 1);
 	sfx_order_end(order);
+	table_close(heap, AccessShareLock);
 }
 
 Datum

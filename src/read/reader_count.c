@@ -92,7 +92,7 @@ clear_block(SfxReader *r)
 	block->nent = block->first = 0;
 	block->keyoff[0] = block->payoff[0] = 0;
 	block->width = 0;
-	block->dups = block->keyless = block->tidless = false;
+	block->dups = block->keyless = block->tidless = block->bits = false;
 	block->left_from = block->left_to = 0;
 	block->haspay = true;
 	block->payload = (const uint8 *) r->main.page->data;

@@ -368,7 +368,7 @@ empty_block(SfxBlock *b, uint8 *payload)
 {
 	b->nent = b->nkeys = b->first = b->total = 0;
 	b->width = 0;
-	b->dups = b->keyless = b->tidless = false;
+	b->dups = b->keyless = b->tidless = b->bits = false;
 	b->left_from = b->left_to = 0;
 	b->keyoff[0] = b->payoff[0] = 0;
 	b->haspay = payload != NULL;

@@ -63,6 +63,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->max_offset = 0;
 	so->blocks.single = so->blocks.merged = NULL;
 	so->blocks.known = NULL;
+	so->blocks.payloads = NULL;
 	so->on_entry = so->on_mark = so->swift = false;
 	so->rows.unread = so->rows.form = so->rows.set_up = false;
 	sfx_row_begin(&so->row);

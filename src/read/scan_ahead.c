@@ -133,14 +133,10 @@ lead(SfxScout *s, IndexScanDesc scan, SfxScan *so, ScanDirection dir)
 	s->row = so->ahead.nth;
 	s->asked = so->ahead.pages.asked;
 	s->stale = s->lost = false;
-	Assert(!scout->empty && scout->keys.nlists == so->keys.nlists);
-	/* conditions that the scan takes for possible are so for its scout; a hint crashes nothing */
-	s->at_end = scout->empty || scout->keys.nlists != so->keys.nlists;
+	/* (the time zone may have been set since the scan began, and conditions lead to other ranges) */
+	s->at_end = scout->empty || !sfx_scankeys_stand_as(&scout->keys, &so->keys);
 	if (s->at_end)
 		return;
-	for (int i = 0; i < so->keys.nlists; i++)
-		scout->keys.lists[i].cur = so->keys.lists[i].cur;
-	scout->keys.piece = so->keys.piece;
 	sfx_scan_seek_range(s->scan, scout, dir, true);
 	sfx_reader_last(so->reader, &e);
 	pos = sfx_entry_pos(&e);

@@ -327,6 +327,21 @@ sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi)
 		hi->key = NULL;
 }
 
+bool
+sfx_scankeys_stand_as(SfxScanKeys *sk, const SfxScanKeys *other)
+{
+	if (sk->nlists != other->nlists || sk->npieces != other->npieces)
+		return false;
+	for (int i = 0; i < sk->nlists; i++)
+	{
+		if (sk->lists[i].n != other->lists[i].n)
+			return false;
+		sk->lists[i].cur = other->lists[i].cur;
+	}
+	sk->piece = other->piece;
+	return true;
+}
+
 /* ------------------------------------------------------------------ the shape */
 
 /* The flags of a key that belong to the shape. */

@@ -153,6 +153,12 @@ sfx_scankeys_in_pieces(const SfxScanKeys *sk)
 }
 
 /*
+ * Stand on the range that the other one stands on.  False: they do not have the same lists and
+ * pieces, though prepared from the same keys, since the time zone has been set between.
+ */
+extern bool sfx_scankeys_stand_as(SfxScanKeys *sk, const SfxScanKeys *other);
+
+/*
  * The bounds of the current range, as sfx_reader_seek takes them; their bytes belong to *sk, and
  * are valid until its next change.
  */

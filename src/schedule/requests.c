@@ -239,6 +239,20 @@ others_are_kept_waiting(void)
 		!SFX_MUTANT("databases in a row");
 }
 
+static bool note_missed(Oid db, int place);
+static Request *make_request(Oid db, Oid index);
+
+/* No worker comes to this slot: what it was to look at is asked for elsewhere.  Lock held. */
+static void
+give_up_slot(WorkerSlot *w)
+{
+	Oid			db = w->db;
+
+	w->db = InvalidOid;
+	if (w->missed && !note_missed(db, -1))
+		(void) make_request(db, InvalidOid);
+}
+
 /* Free slots of workers that were asked for long ago and have not started. */
 static void
 forget_who_never_came(void)
@@ -249,7 +263,7 @@ forget_who_never_came(void)
 
 		if (w->db != InvalidOid && !w->started &&
 			TimestampDifferenceExceeds(w->asked, GetCurrentTimestamp(), START_TIMEOUT_MS))
-			w->db = InvalidOid;
+			give_up_slot(w);
 	}
 }
 
@@ -338,7 +352,7 @@ start_worker(int place, Oid db)
 	else
 	{
 		if (shared->worker[place].db == db && !shared->worker[place].started)
-			shared->worker[place].db = InvalidOid;
+			give_up_slot(&shared->worker[place]);
 		/* a worker that lingers ends then, and its process is available to the next request */
 		(void) wake(InvalidOid);
 	}

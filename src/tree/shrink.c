@@ -26,6 +26,7 @@
 #include "catalog/storage.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "storage/bufmgr.h"
 #include "storage/freespace.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
@@ -35,6 +36,8 @@
 #define MIN_BLOCKS		8		/* blocks; fewer are not given back */
 #define MIN_SHARE		16		/* nor less than one in so many blocks of the file */
 #define TRY_INTERVAL_MS	20
+#define LOOK_FOR_WAITERS	32	/* blocks; as core does where it truncates tables */
+#define READ_AHEAD			32
 
 /* ---- inner pages ---- */
 
@@ -320,6 +323,12 @@ try_cut(void *arg)
 	for (end = nblocks; end > SFX_FIRST_BLKNO; end--)
 	{
 		CHECK_FOR_INTERRUPTS();
+		/* sessions wait for the lock: what was looked at is cut off, and no more */
+		if ((nblocks - end) % LOOK_FOR_WAITERS == LOOK_FOR_WAITERS - 1 &&
+			LockHasWaitersRelation(sh->index, AccessExclusiveLock))
+			break;
+		if (end - 1 >= SFX_FIRST_BLKNO + READ_AHEAD)
+			PrefetchBuffer(sh->index, MAIN_FORKNUM, end - 1 - READ_AHEAD);
 		if (!look_at(sh, end - 1, &meta, &movable))
 			break;
 	}

@@ -368,9 +368,10 @@ encode_numeric(Datum value, uint8 *buf, int maxlen)
 	Parts		p;
 	uint16		head = take_apart(v, &p);
 	int			ndigits = padded_digits(&p);
+	uint8		weight[3];
 	int			len = -1;
 
-	if (maxlen >= 3 + 2 * ndigits)
+	if (maxlen >= put_weight(p.weight, weight) + 2 * ndigits)
 	{
 		len = 1;
 		if ((head & HEAD_KIND) == HEAD_SPECIAL)

@@ -317,7 +317,7 @@ rest_interval(Datum value, uint8 *buf, int maxlen)
 	Interval   *v = DatumGetIntervalP(value);
 	int			len = 1;
 
-	if (maxlen < 9)
+	if (maxlen < 1 + (v->month != 0 ? 4 : 0) + (v->day != 0 ? 4 : 0))
 		return -1;
 	if (v->month != 0)
 		len += sfx_put_be((uint32) v->month, 4, buf + len, 4);
