@@ -50,8 +50,7 @@ tidy_up(Relation index)
 	heap = table_open(index->rd_index->indrelid, AccessShareLock);
 	order = sfx_order_open(index, &kd, true);
 	(void) sfx_change_leaf_keys(index, order, &how);
-	/* (a transaction that goes on would keep the lock on standbys) */
-	if (SfxMayTruncate(heap) && !IsTransactionBlock())
+	if (SfxMayTruncate(heap))
 		sfx_shrink_file(index, order, NULL, 1);
 	sfx_order_end(order);
 	table_close(heap, AccessShareLock);
