@@ -29,6 +29,8 @@ LAYERS = base before18 types keys pages delta tree merge ddl elastic schedule va
 CORE_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CORE:%=src/%/*.c))))
 OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(LAYERS:%=src/%/*.c)))) $(CORE_OBJS)
 PG_CPPFLAGS = $(CORE:%=-Isrc/%) $(LAYERS:%=-Isrc/%)
+# 15's headers declare functions as (), any arguments; in C23, gcc 15's default, that means none.
+PG_CFLAGS = $(if $(filter 15,$(MAJORVERSION)),-std=gnu17)
 SHLIB_LINK = -Wl,--version-script=src/surfidx.map
 EXTRA_CLEAN = build
 
@@ -70,6 +72,7 @@ test-versions:
 	@scripts/versions.sh $(VERSIONS)
 
 test-package:
+	@scripts/setup.sh
 	@scripts/package.sh
 
 demo:
