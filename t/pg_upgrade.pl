@@ -161,8 +161,13 @@ $new->safe_psql('postgres', 'CREATE DATABASE fresh');
 $new->safe_psql('fresh', 'CREATE EXTENSION surfidx');
 my $added = $new->safe_psql('app', 'SELECT * FROM surfidx_mirror_btree()');
 note("added: $added");
-is($new->safe_psql('app', $members), $new->safe_psql('fresh', $members),
+my ($upgraded, $fresh) =
+  map { { map { $_ => 1 } split /\n/, $new->safe_psql($_, $members) } } 'app', 'fresh';
+is(join("\n", grep { !$upgraded->{$_} } sort keys %$fresh), '',
 	'surfidx_mirror_btree() adds what is missing, as members of the extension');
+# function 4, which nobody asks of surfidx's classes, is gone from three of 19's
+is(join("\n", grep { !$fresh->{$_} && !/^function 4 / } sort keys %$upgraded), '',
+	'... and nothing else');
 is($new->safe_psql('app', 'SELECT * FROM surfidx_mirror_btree()'), '', '... once');
 if ($new->safe_psql('app', q{SELECT to_regtype('oid8') IS NOT NULL}) eq 't')
 {
