@@ -5,7 +5,7 @@
 #
 # The package for the server that pg_config.sh finds is built twice, to see that both come out the same, then
 # unpacked over a copy of that server in a temporary directory and used there: nothing is installed on this machine
-# but what building takes.  Prints TAP.
+# but what building takes.  lintian looks at all packages.  Prints TAP.
 
 cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
@@ -35,6 +35,7 @@ need_tools()
 	command -v dpkg-buildpackage >/dev/null || missing="$missing dpkg-dev"
 	command -v dh >/dev/null || missing="$missing debhelper"
 	command -v fakeroot >/dev/null || missing="$missing fakeroot"
+	command -v lintian >/dev/null || missing="$missing lintian"
 	command -v pg_buildext >/dev/null || missing="$missing postgresql-common"
 	# dh's own functions have to be there for the module to be loaded: is the file?
 	perl -e '-f "$_/Debian/Debhelper/Sequence/pgxs_loop.pm" && exit 0 for @INC; exit 1' ||
@@ -111,6 +112,9 @@ ok $? "there is a package for PostgreSQL $version"
 build_in "$WORK/again"
 cmp -s "$package" "$WORK/again/$(basename "$package")"
 ok $? "a second build gives the same bytes"
+
+as_user lintian --fail-on error,warning "$OUT"/*.deb >"$WORK/lintian.log" 2>&1
+ok $? "lintian finds neither errors nor warnings"
 
 contents=$(dpkg -c "$package" | awk '{ print $6 }')
 for file in "lib/postgresql/$version/lib/surfidx.so" "share/postgresql/$version/extension/surfidx.control"; do
