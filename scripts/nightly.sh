@@ -2,7 +2,7 @@
 # What takes hours: a line each, "ok: ..." or "FAILED: ..." with the file that has all of it.
 #
 #	nightly.sh [storm|aggregates|crash|diff|sqlsmith|discard|explained|shuffled|bold|tables|sweep|
-#				mutants|tools|application|shards|versions]...
+#				mutants|tools|application|shards|versions|fresh]...
 #				which; default: all, in this order
 #
 # PG_CONFIG names the server, into which surfidx is installed; assertions should be on in it
@@ -117,7 +117,7 @@ make_workdir
 cp -r t bench "$WORK/"
 chown -R "$(test_user)" "$WORK"
 [ $# -gt 0 ] || set -- storm aggregates crash diff sqlsmith discard explained shuffled bold \
-	tables sweep mutants tools application shards versions
+	tables sweep mutants tools application shards versions fresh
 for name; do
 	case $name in
 		storm) step storm env INSTALLED=1 scripts/storm.sh --seconds "$SECS" --seed "$SEED" ;;
@@ -140,6 +140,8 @@ for name; do
 		shards) step shards scripts/demo_shards.sh ;;
 		# all of it, of which CI runs a part; needs root
 		versions) step versions scripts/versions.sh 16 17 18 19 ;;
+		# systems that have never seen PostgreSQL: packages, and README.md; needs root
+		fresh) step fresh scripts/fresh.sh ;;
 		*) die "no such thing: $name" ;;
 	esac
 done
