@@ -8,6 +8,10 @@
  * what the expressions of LIMIT and OFFSET say, WITH TIES, cursors that turn round (they never go
  * back to rows before the window), rescans.
  *
+ * An Append node in between, of partitions, returns the rows of one plan after the other, whatever
+ * their order is.  So those of its plans that are such scans pass over theirs, and those of others
+ * are fetched, up to the plan in which OFFSET ends.
+ *
  * Rows of the scan must be what the index says they are, and nobody may miss them: no filter, no
  * row locks (another node stands in between then), no volatile function in what the scan computes,
  * nor a subquery, which may call one.
@@ -64,99 +68,31 @@ direction_of(const Plan *plan)
 		((const IndexOnlyScan *) plan)->indexorderdir;
 }
 
-/* Bring the scan's parameters up to date, as core does at its first row. */
+/* Bring the node's parameters up to date, as core does at its first row. */
 static void
-bring_parameters(PlanState *scan)
+bring_parameters(PlanState *ps)
 {
-	bool		ready;
+	bool		ready = true;
 
-	if (IsA(scan, IndexScanState))
+	if (IsA(ps, IndexScanState))
 	{
-		IndexScanState *node = (IndexScanState *) scan;
+		IndexScanState *node = (IndexScanState *) ps;
 
 		ready = node->iss_NumRuntimeKeys == 0 || node->iss_RuntimeKeysReady;
 	}
-	else
+	else if (IsA(ps, IndexOnlyScanState))
 	{
-		IndexOnlyScanState *node = (IndexOnlyScanState *) scan;
+		IndexOnlyScanState *node = (IndexOnlyScanState *) ps;
 
 		ready = node->ioss_NumRuntimeKeys == 0 || node->ioss_RuntimeKeysReady;
 	}
-	if (scan->chgParam != NULL || !ready)
-		ExecReScan(scan);
+	if (ps->chgParam != NULL || !ready)
+		ExecReScan(ps);
 }
-
-/* Pass over the scan's first n rows; returns how many there were. */
-static int64
-pass_rows(PlanState *ps, int64 n)
-{
-	ScanDirection dir = ScanDirectionIsBackward(direction_of(ps->plan)) ?
-	BackwardScanDirection : ForwardScanDirection;
-	IndexScanDesc scan;
-	SfxVisibility *v;
-	uint64		passed;
-	uint64		fetched;
-
-	bring_parameters(ps);
-	/* EXPLAIN shows the time as the scan's, and no rows */
-	if (ps->instrument)
-		InstrStartNode(ps->instrument);
-	if (IsA(ps, IndexScanState))
-		scan = begin_index_scan((IndexScanState *) ps);
-	else
-		scan = begin_index_only_scan((IndexOnlyScanState *) ps);
-	v = sfx_visibility_begin(scan);
-	SFX_STOP("offset begun");
-	passed = sfx_scan_pass(scan, dir, (uint64) n, v, &fetched);
-	sfx_visibility_end(v);
-	if (ps->instrument)
-		InstrStopNode(ps->instrument, 0);
-	if (IsA(ps, IndexOnlyScanState))
-		InstrCountTuples2((IndexOnlyScanState *) ps, fetched);
-	return (int64) passed;
-}
-
-/* ---- the node above ---- */
-
-/*
- * The node is at its start, and goes forward.  In that state core's function computes its limits
- * first, and is then done if it goes backward.
- */
-static void
-pass_offset(LimitState * node)
-{
-	EState	   *estate = node->ps.state;
-	Relation	table = ((ScanState *) outerPlanState(node))->ss_currentRelation;
-
-	if (node->lstate == LIMIT_INITIAL)
-	{
-		estate->es_direction = BackwardScanDirection;
-		(void) core_limit(&node->ps);
-		estate->es_direction = ForwardScanDirection;
-	}
-	Assert(node->lstate == LIMIT_RESCAN && node->position == 0);
-	if (node->offset < sfx_offset_worth(RelationGetNumberOfBlocks(table)) || (!node->noCount && node->count <= 0) ||
-		!IsMVCCSnapshot(estate->es_snapshot))
-		return;
-	node->position = pass_rows(outerPlanState(node), node->offset);
-}
-
-static TupleTableSlot *
-exec_limit(PlanState *ps)
-{
-	LimitState *node = (LimitState *) ps;
-
-	if (unlikely(node->lstate == LIMIT_INITIAL || node->lstate == LIMIT_RESCAN) &&
-		ScanDirectionIsForward(ps->state->es_direction))
-		pass_offset(node);
-	return core_limit(ps);
-}
-
-/* ---- when a plan is set up ---- */
 
 /* Is this a scan of ours whose rows nobody misses? */
 static bool
-may_pass(const PlanState *ps)
+may_pass_scan(const PlanState *ps)
 {
 	Relation	index = NULL;
 	int			orderbys = 0;
@@ -175,6 +111,150 @@ may_pass(const PlanState *ps)
 		!ps->plan->parallel_aware && ps->subPlan == NIL &&
 		!contain_volatile_functions((Node *) ps->plan->targetlist);
 }
+
+/* Is it one, or has it one below? */
+static bool
+may_pass(const PlanState *ps)
+{
+	const		AppendState *append = (const AppendState *) ps;
+
+	if (!IsA(ps, AppendState))
+		return may_pass_scan(ps);
+	if (ps->plan->parallel_aware || append->as_nasyncplans > 0)
+		return false;
+	for (int i = 0; i < append->as_nplans; i++)
+	{
+		if (may_pass(append->appendplans[i]))
+			return true;
+	}
+	return false;
+}
+
+/* ---- rows ---- */
+
+/* All three: pass over the node's first n rows.  Return how many there were. */
+
+static int64
+pass_scan(PlanState *ps, int64 n)
+{
+	ScanDirection dir = ScanDirectionIsBackward(direction_of(ps->plan)) ?
+	BackwardScanDirection : ForwardScanDirection;
+	IndexScanDesc scan;
+	SfxVisibility *v;
+	uint64		passed;
+	uint64		fetched;
+
+	if (IsA(ps, IndexScanState))
+		scan = begin_index_scan((IndexScanState *) ps);
+	else
+		scan = begin_index_only_scan((IndexOnlyScanState *) ps);
+	v = sfx_visibility_begin(scan);
+	SFX_STOP("offset begun");
+	passed = sfx_scan_pass(scan, dir, (uint64) n, v, &fetched);
+	sfx_visibility_end(v);
+	if (IsA(ps, IndexOnlyScanState))
+		InstrCountTuples2((IndexOnlyScanState *) ps, fetched);
+	return (int64) passed;
+}
+
+static int64
+fetch_rows(PlanState *ps, int64 n)
+{
+	for (int64 fetched = 0; fetched < n; fetched++)
+	{
+		TupleTableSlot *slot = ExecProcNode(ps);
+
+		if (TupIsNull(slot))
+			return fetched;
+	}
+	return n;
+}
+
+static int64 pass_rows(PlanState *ps, int64 n);
+
+/* Plan after plan, as core's function goes through them, which goes on with the last one. */
+static int64
+pass_append(AppendState * node, int64 n)
+{
+	int64		passed = 0;
+
+	Assert(!node->as_begun);
+	node->as_begun = node->choose_next_subplan(node);
+	while (node->as_begun)
+	{
+		passed += pass_rows(node->appendplans[node->as_whichplan], n - passed);
+		if (passed == n || !node->choose_next_subplan(node))
+			break;
+	}
+	return passed;
+}
+
+/* Is it worth it that this scan passes over n rows? */
+static bool
+worth_passing(const PlanState *ps, int64 n)
+{
+	Relation	table = ((const ScanState *) ps)->ss_currentRelation;
+
+	return n >= sfx_offset_worth(RelationGetNumberOfBlocks(table));
+}
+
+static int64
+pass_rows(PlanState *ps, int64 n)
+{
+	bool		append = IsA(ps, AppendState);
+	int64		passed;
+
+	if (!may_pass(ps) || (!append && !worth_passing(ps, n)))
+		return fetch_rows(ps, n);
+	bring_parameters(ps);
+	/* EXPLAIN shows the time as the node's, and no rows */
+	if (ps->instrument)
+		InstrStartNode(ps->instrument);
+	passed = append ? pass_append((AppendState *) ps, n) : pass_scan(ps, n);
+	if (ps->instrument)
+		InstrStopNode(ps->instrument, 0);
+	return passed;
+}
+
+/* ---- the node above ---- */
+
+/*
+ * The node is at its start, and goes forward.  In that state core's function computes its limits
+ * first, and is then done if it goes backward.
+ */
+static void
+pass_offset(LimitState * node)
+{
+	EState	   *estate = node->ps.state;
+
+	if (node->lstate == LIMIT_INITIAL)
+	{
+		estate->es_direction = BackwardScanDirection;
+		(void) core_limit(&node->ps);
+		estate->es_direction = ForwardScanDirection;
+	}
+	Assert(node->lstate == LIMIT_RESCAN && node->position == 0);
+	if (node->offset == 0 || (!node->noCount && node->count <= 0) ||
+		!IsMVCCSnapshot(estate->es_snapshot))
+		return;
+	node->position = pass_rows(outerPlanState(node), node->offset);
+	/* as core's function notes that there are no more rows; other nodes must not be asked again */
+	if (node->position < node->offset && !SFX_MUTANT("nodes at their end are asked again"))
+		node->lstate = LIMIT_EMPTY;
+}
+
+static TupleTableSlot *
+exec_limit(PlanState *ps)
+{
+	LimitState *node = (LimitState *) ps;
+
+	if (unlikely(node->lstate == LIMIT_INITIAL || node->lstate == LIMIT_RESCAN) &&
+		ScanDirectionIsForward(ps->state->es_direction))
+		pass_offset(node);
+	return core_limit(ps);
+}
+
+/* ---- when a plan is set up ---- */
 
 static bool
 look_at_node(PlanState *ps, void *unused)

@@ -3,7 +3,7 @@
  *
  * Core takes the rows of OFFSET to cost what the scan's other rows cost, and prefers a sort where
  * there are many.  So the same Limit path is offered once more at the price of passing over them
- * (offset.c).  A price that turns out wrong costs time, and nothing else.
+ * (offset.c), path by path below an Append.  A price that turns out wrong costs time, and nothing else.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -55,31 +55,58 @@ sfx_offset_worth(BlockNumber blocks)
 	return OFFSET_WORTH + blocks / sfx_visibility_blocks();
 }
 
-/* The index path that core would put the Limit node right above; or NULL. */
-static const IndexPath *
-index_path_of(const Path *path)
+/* The path that core would put the Limit node right above. */
+static const Path *
+bare_path(const Path *path)
 {
-	if (IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp)
-		path = ((const ProjectionPath *) path)->subpath;
-	return IsA(path, IndexPath) ? (const IndexPath *) path : NULL;
+	return IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp ?
+		((const ProjectionPath *) path)->subpath : path;
 }
 
-/* As may_pass (offset.c), of a plan to come. */
-static bool
-may_pass(PlannerInfo *root, const Path *path, const IndexPath *index)
-{
-	RelOptInfo *rel = index->path.parent;
+/* These two as in offset.c, of a plan to come; path: what makes its outputs. */
 
-	return (void *) index->indexinfo->amcostestimate == (void *) sfx_costestimate &&
+static bool
+may_pass_scan(PlannerInfo *root, const Path *path)
+{
+	const IndexPath *index = (const IndexPath *) bare_path(path);
+
+	return IsA(index, IndexPath) &&
+		(void *) index->indexinfo->amcostestimate == (void *) sfx_costestimate &&
 		index->indexorderbys == NIL && index->path.param_info == NULL &&
 		!index->path.parallel_aware && !index->indexinfo->hypothetical &&
-		sfx_agg_fits_table(root, rel) && sfx_agg_answers_all(rel, index) &&
+		sfx_agg_fits_table(root, index->path.parent) &&
+		sfx_agg_answers_all(index->path.parent, index) &&
 		!contain_subplans((Node *) path->pathtarget->exprs) &&
 		!contain_volatile_functions((Node *) path->pathtarget->exprs);
 }
 
+static bool
+may_pass(PlannerInfo *root, const Path *path)
+{
+	const AppendPath *append = (const AppendPath *) bare_path(path);
+	ListCell   *lc;
+
+	if (!IsA(append, AppendPath))
+		return may_pass_scan(root, path);
+	if (append->path.parallel_aware)
+		return false;
+	foreach(lc, append->subpaths)
+	{
+		if (may_pass(root, lfirst(lc)))
+			return true;
+	}
+	return false;
+}
+
 static Cost
-cost_to_pass(const IndexPath *index, double rows)
+cost_to_fetch(const Path *path, double rows)
+{
+	return path->startup_cost +
+		(path->total_cost - path->startup_cost) * Min(rows / Max(path->rows, 1), 1);
+}
+
+static Cost
+cost_to_pass_index(const IndexPath *index, double rows)
 {
 	const RelOptInfo *rel = index->path.parent;
 	double		share = Min(rows / Max(rel->tuples, 1), 1);
@@ -92,19 +119,42 @@ cost_to_pass(const IndexPath *index, double rows)
 		share * index->indexinfo->pages * seq_page_cost;
 }
 
+static Cost
+cost_to_pass(PlannerInfo *root, const Path *path, double rows)
+{
+	const Path *bare = bare_path(path);
+	Cost		cost = 0;
+	ListCell   *lc;
+
+	if (!may_pass(root, path))
+		return cost_to_fetch(path, rows);
+	if (IsA(bare, IndexPath))
+		return rows < sfx_offset_worth(bare->parent->pages) ? cost_to_fetch(path, rows) :
+			path->startup_cost + cost_to_pass_index((const IndexPath *) bare, rows);
+	foreach(lc, ((const AppendPath *) bare)->subpaths)
+	{
+		const Path *one = lfirst(lc);
+		double		of_one = Min(rows, one->rows);
+
+		cost += cost_to_pass(root, one, of_one);
+		rows -= of_one;
+		if (rows <= 0)
+			break;
+	}
+	return cost;
+}
+
 static void
 offer_path(PlannerInfo *root, RelOptInfo *output, Path *path, const FinalPathExtraData * extra)
 {
 	const Query *parse = root->parse;
-	const IndexPath *index = index_path_of(path);
 	double		offset = extra->offset_est > 0 ? (double) extra->offset_est : path->rows * 0.10;
 	LimitPath  *limit;
 	Cost		startup;
 
-	offset = Min(offset, path->rows);
-	if (index == NULL || offset < sfx_offset_worth(index->path.parent->pages) || !may_pass(root, path, index))
+	if (!may_pass(root, path))
 		return;
-	startup = path->startup_cost + cost_to_pass(index, offset);
+	startup = cost_to_pass(root, path, Min(offset, path->rows));
 	limit = create_limit_path(root, output, path, parse->limitOffset, parse->limitCount,
 							  parse->limitOption, extra->offset_est, extra->count_est);
 	if (startup >= limit->path.startup_cost)

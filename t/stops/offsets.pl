@@ -1,5 +1,5 @@
 # Rows of OFFSET that are passed over, beside writers, merges and VACUUM: rules Y2, Y8 and R9 of
-# src/README.md.
+# src/README.md; and nodes of core's between the rows and OFFSET.
 use strict;
 use warnings;
 
@@ -98,5 +98,14 @@ for ([ 'forward', 0, "13500,13501" ], [ 'backward', 1, "8499,8498" ])
 		is(finish($v), '', 'VACUUM ends');
 	};
 }
+
+scenario 'the last plan below an Append is read without an index',
+	['nodes at their end are asked again'], sub {
+	table();
+	my ($s) = pager(0, 0);
+	sql('DROP TABLE IF EXISTS last; CREATE TABLE last AS SELECT g FROM generate_series(1, 100) g');
+	is(sql('SELECT k FROM t WHERE k > 0 UNION ALL SELECT g FROM last LIMIT 2 OFFSET 20100', $s),
+		'', 'there are no rows after its rows');
+};
 
 run_scenarios(conf => []);
