@@ -1,5 +1,5 @@
-# Aggregates by the index on a hot standby while the primary writes, merges and vacuums: the same as
-# core's, in one snapshot.
+# Aggregates by the index, and rows of OFFSET that are passed over, on a hot standby while the
+# primary writes, merges and vacuums: the same as core's, in one snapshot.
 use strict;
 use warnings;
 
@@ -35,7 +35,13 @@ $standby->init_from_backup($primary, 'base', has_streaming => 1);
 $standby->start;
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 
-my @queries = map { my $q = $_; map { $q =~ s/\bT\b/$_/r } 't', 'p' } (
+# of the table, and of partitions
+sub both
+{
+	return map { my $q = $_; map { $q =~ s/\bT\b/$_/r } 't', 'p' } @_;
+}
+
+my @queries = both(
 	'SELECT count(*) FROM T',
 	'SELECT count(*), sum(v), avg(v), min(v), max(v) FROM T WHERE k BETWEEN 3000 AND 17000',
 	'SELECT sum(v), avg(k), max(k) FROM T WHERE k > 100',
@@ -51,6 +57,11 @@ my $reader = open_session($standby);
 ask($reader, $settings);
 my @declined = grep { ask($reader, "EXPLAIN (COSTS OFF) $_") !~ /SurfidxAggregate/ } @queries;
 is(join("\n", @declined), '', 'the indexes compute all of it on the standby');
+push @queries, both(map { "SELECT array_agg(k) FROM (SELECT k FROM T $_) y" }
+		'ORDER BY k LIMIT 5 OFFSET 9000',
+	'ORDER BY k DESC LIMIT 5 OFFSET 12345',
+	'WHERE k > 500 ORDER BY k LIMIT 5 OFFSET 17000'),
+	'SELECT percentile_disc(0.7) WITHIN GROUP (ORDER BY k) FROM t';
 
 # What the primary does meanwhile, the same each time.
 sub change
@@ -82,7 +93,7 @@ do
 	ask($reader, 'BEGIN ISOLATION LEVEL REPEATABLE READ');
 	for my $how ($rounds % 2 ? ('on', 'off') : ('off', 'on'))
 	{
-		ask($reader, "SET LOCAL surfidx.aggregates = $how");
+		ask($reader, "SET LOCAL surfidx.$_ = $how") for 'aggregates', 'offset_by_rank';
 		for my $q (@queries)
 		{
 			my $answer = ask($reader, $q);
@@ -106,7 +117,8 @@ cmp_ok($compared, '>=', 100,
 like($standby->safe_psql('postgres', 'SELECT count(*) FROM t'), qr/^\d+$/, 'the standby lives');
 $primary->wait_for_catchup($standby, 'replay', $primary->lsn('insert'));
 is($standby->safe_psql('postgres', "$settings; " . join(';', @queries)),
-	$primary->safe_psql('postgres', "SET surfidx.aggregates = off; " . join(';', @queries)),
+	$primary->safe_psql('postgres', join(';', 'SET surfidx.aggregates = off',
+			'SET surfidx.offset_by_rank = off', @queries)),
 	'and at rest those of the primary');
 end_session($reader);
 done_testing();

@@ -116,7 +116,7 @@ may_pass_scan(const PlanState *ps)
 static bool
 may_pass(const PlanState *ps)
 {
-	const		AppendState *append = (const AppendState *) ps;
+	const AppendState *append = (const AppendState *) ps;
 
 	if (!IsA(ps, AppendState))
 		return may_pass_scan(ps);
@@ -174,7 +174,7 @@ static int64 pass_rows(PlanState *ps, int64 n);
 
 /* Plan after plan, as core's function goes through them, which goes on with the last one. */
 static int64
-pass_append(AppendState * node, int64 n)
+pass_append(AppendState *node, int64 n)
 {
 	int64		passed = 0;
 

@@ -104,7 +104,7 @@ scenario 'the last plan below an Append is read without an index',
 	table();
 	my ($s) = pager(0, 0);
 	sql('DROP TABLE IF EXISTS last; CREATE TABLE last AS SELECT g FROM generate_series(1, 100) g');
-	is(sql('SELECT k FROM t WHERE k > 0 UNION ALL SELECT g FROM last LIMIT 2 OFFSET 20100', $s),
+	is(sql('SELECT k FROM t WHERE k > 0 UNION ALL SELECT g FROM last LIMIT 2 OFFSET 20150', $s),
 		'', 'there are no rows after its rows');
 };
 
