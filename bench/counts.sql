@@ -139,7 +139,21 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
 				OFFSET (SELECT rows * 9 / 10 FROM bench.loaded)'),
 			('OFFSET of half, descending', 'SELECT k FROM r ORDER BY k DESC LIMIT 1
 				OFFSET (SELECT rows / 2 FROM bench.loaded)')) v(metric, query);
+CREATE FUNCTION bench.again(query text, times int) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+	answer text;
+BEGIN
+	FOR i IN 1..times LOOP
+		EXECUTE query INTO answer;
+	END LOOP;
+	RETURN answer;
+END
+$$;
 INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
+	('offset', 'merged', NULL, 'OFFSET of nine tenths, twenty statements', $$SELECT bench.again(
+		'SELECT k FROM r ORDER BY k LIMIT 1 OFFSET ' || (SELECT rows * 9 / 10 FROM bench.loaded), 20)$$,
+		500),
 	('offset', 'merged', NULL, 'percentile_disc', 'SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY k)
 		FROM r', 300),
 	('offset', 'merged', NULL, 'percentile_disc, three quartiles',
