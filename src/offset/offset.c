@@ -31,6 +31,7 @@
 #include "access/genam.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
@@ -182,6 +183,7 @@ pass_append(AppendState *node, int64 n)
 	node->as_begun = node->choose_next_subplan(node);
 	while (node->as_begun)
 	{
+		CHECK_FOR_INTERRUPTS();
 		passed += pass_rows(node->appendplans[node->as_whichplan], n - passed);
 		if (passed == n || !node->choose_next_subplan(node))
 			break;
