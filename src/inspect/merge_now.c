@@ -15,7 +15,6 @@
 #include "order.h"
 
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "fmgr.h"
@@ -39,7 +38,6 @@ tidy_up(Relation index)
 	static const SfxLeafManner how = {go_on, true};
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
-	Relation	heap;
 
 	/*
 	 * The workers of a parallel query share this backend's locks, so these locks would not keep us
@@ -47,13 +45,10 @@ tidy_up(Relation index)
 	 */
 	if (IsInParallelMode())
 		return;
-	heap = table_open(index->rd_index->indrelid, AccessShareLock);
 	order = sfx_order_open(index, &kd, true);
 	(void) sfx_change_leaf_keys(index, order, &how);
-	if (SfxMayTruncate(heap))
-		sfx_shrink_file(index, order, NULL, 1);
+	sfx_shrink_file(index, order, NULL, 1);
 	sfx_order_end(order);
-	table_close(heap, AccessShareLock);
 }
 
 Datum
