@@ -30,6 +30,7 @@
 #include "utils/memutils.h"
 #include "utils/rel.h"
 
+#define BUSY_USECS		100
 #define CACHE_BYTES		(32 * 1024 * 1024)	/* beyond that many, dictionaries that are not in use
 											 * are closed, the longest unused first */
 
@@ -108,20 +109,31 @@ sfx_dict_enter(SfxMeta *meta, const SfxNewDict *new, BlockNumber first)
 	ref->rate = new->rate;
 }
 
+static const char busy[] = "a dictionary's page is in use";
+
 /*
  * Copy the part of a dictionary that block *blkno should hold to out (want bytes), and move *blkno
  * to the block to its right.  NULL; or what is wrong with the block, palloc'd or constant: damage,
- * or the page was moved after its link was read (G1).
+ * or the page was moved after its link was read (G1).  Or `busy`, unless it may wait: a block from
+ * which a page was moved may be a new page by now, whose writer waits for the leaf that the caller
+ * holds.
  */
 static const char *
-read_part(Relation index, uint64 build_id, const SfxDictRef *ref, BlockNumber *blkno, int seq, uint8 *out, uint32 want)
+read_part(Relation index, uint64 build_id, const SfxDictRef *ref, BlockNumber *blkno, int seq,
+		  uint8 *out, uint32 want, bool may_wait)
 {
 	Buffer		buf = sfx_read_linked(index, *blkno, NULL);
 	Page		page = BufferGetPage(buf);
 	const SfxPageTail *tail;
 	const char *why = NULL;
 
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	if (may_wait)
+		LockBuffer(buf, BUFFER_LOCK_SHARE);
+	else if (!ConditionalLockBuffer(buf))
+	{
+		ReleaseBuffer(buf);
+		return busy;
+	}
 	if (!sfx_page_check(index, *blkno, page))
 		why = "a dictionary's page is empty";
 	else if ((tail = SfxPageGetTail(page))->kind != SFX_PAGE_DICT || tail->build_id != build_id || tail->owner != ref->number || tail->flags != seq)
@@ -149,11 +161,11 @@ typedef struct BadChain
 
 /*
  * Read a dictionary's bytes, palloc'd; NULL, with *bad.  own (may be NULL) is shown each block and
- * the block whose link leads there.
+ * the block whose link leads there.  may_wait: the caller holds no leaf's lock.
  */
 static uint8 *
 read_chain(Relation index, uint64 build_id, const SfxDictRef *ref, void (*own) (void *arg, BlockNumber from, BlockNumber blkno),
-		   void *arg, BadChain *bad)
+		   void *arg, bool may_wait, BadChain *bad)
 {
 	uint8	   *bytes;
 	BlockNumber blkno = ref->first;
@@ -180,7 +192,7 @@ read_chain(Relation index, uint64 build_id, const SfxDictRef *ref, void (*own) (
 		from = bad->at = blkno;
 		SFX_STOP("dictionary link followed");
 		bad->why = read_part(index, build_id, ref, &blkno, bad->seq, bytes + at,
-							 Min(ref->len - at, SFX_BODY_CAPACITY));
+							 Min(ref->len - at, SFX_BODY_CAPACITY), may_wait);
 		if (bad->why)
 			return NULL;
 	}
@@ -199,7 +211,7 @@ sfx_dict_read(Relation index, uint64 build_id, const SfxDictRef *ref,
 			  void (*own) (void *arg, BlockNumber from, BlockNumber blkno), void *arg)
 {
 	BadChain	bad;
-	uint8	   *bytes = read_chain(index, build_id, ref, own, arg, &bad);
+	uint8	   *bytes = read_chain(index, build_id, ref, own, arg, true, &bad);
 
 	if (bytes == NULL)
 		sfx_corrupt(index, bad.at, bad.why);
@@ -451,7 +463,7 @@ still_leads_there(Relation index, uint64 build_id, uint32 number, const BadChain
 /*
  * The dictionary that leaf blkno needs, whose lock the caller holds.  VACUUM may be moving its
  * pages: then the look begins again from the metapage.  Each repetition has seen a page move to a
- * lower block, and a dictionary has few pages, so this ends.
+ * lower block, and a dictionary has few pages, or a page in use, so this ends.
  */
 static SfxDict *
 open_for_leaf(Relation index, BlockNumber blkno, uint64 build_id, uint32 number)
@@ -469,11 +481,13 @@ open_for_leaf(Relation index, BlockNumber blkno, uint64 build_id, uint32 number)
 		if (ref == NULL)
 			not_listed(index, blkno, number);
 		SFX_STOP("dictionary found");
-		bytes = read_chain(index, build_id, ref, NULL, NULL, &bad);
+		bytes = read_chain(index, build_id, ref, NULL, NULL, false, &bad);
 		if (bytes)
 			return open_read(index, build_id, ref, bytes);
-	} while (!still_leads_there(index, build_id, number, &bad) &&
-			 !SFX_MUTANT("dictionaries stand still"));
+		if (bad.why == busy)
+			pg_usleep(BUSY_USECS);
+	} while (bad.why == busy || (!still_leads_there(index, build_id, number, &bad) &&
+								 !SFX_MUTANT("dictionaries stand still")));
 	sfx_corrupt(index, bad.at, bad.why);
 }
 
