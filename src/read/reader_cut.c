@@ -124,12 +124,16 @@ sfx_reader_cut_bounds(SfxReader *r, bool others)
 		r->cut.cur = sfx_recover_bound(r->main.block, cur, c,
 									   sfx_reader_bound_bytes(r, &r->room.cut[0], SFX_MAX_ENTRY));
 	}
-	if (r->main.whole || r->win.stop.inf || !is_undecided(r, stop))
-		return;
-	if (!known || sfx_cmp_bytes(cur->key, cur->len, stop->key, stop->len) != 0)
-		c = compare_whole(r, stop);
-	r->cut.stop = sfx_recover_bound(r->main.block, stop, c,
-									sfx_reader_bound_bytes(r, &r->room.cut[1], SFX_MAX_ENTRY));
+	if (!r->main.whole && !r->win.stop.inf && is_undecided(r, stop))
+	{
+		if (!known || sfx_cmp_bytes(cur->key, cur->len, stop->key, stop->len) != 0)
+			c = compare_whole(r, stop);
+		r->cut.stop = sfx_recover_bound(r->main.block, stop, c,
+										sfx_reader_bound_bytes(r, &r->room.cut[1], SFX_MAX_ENTRY));
+	}
+	/* no page stays pinned: the step may need no key */
+	if (r->cut.recovery)
+		sfx_recovery_rest(r->cut.recovery);
 }
 
 int

@@ -258,7 +258,8 @@ is_cut_point(const SfxReader *r)
 /*
  * A lookup of one key in main's leaf, which is locked and has cut keys: what is there is all that
  * the step has, and the caller looks at the rows: neither keys nor the gate are needed.
- * False: other stages have entries of the key, or the leaf has it whole.
+ * False: other stages have entries of the key, the step ends in the midst of its TIDs, or the leaf
+ * has it whole.
  */
 static bool
 read_cut_point(SfxReader *r, const SfxMeta *meta, const SfxLeaf *leaf, const SfxPos *pos)
@@ -270,6 +271,9 @@ read_cut_point(SfxReader *r, const SfxMeta *meta, const SfxLeaf *leaf, const Sfx
 	if (r->nruns > 0)
 		start_runs(r, meta, pos);
 	if ((r->nruns > 0 || r->delta.nbatches > 0) && count_others(r) > 0)
+		return false;
+	/* a run's leaf ends there, and has no entry of the key any more: the next step begins there */
+	if (!r->win.final && !SFX_MUTANT("points beyond their step"))
 		return false;
 	side = sfx_leaf_find_cut(leaf, &r->range.lo.pos, s->block);
 	if (side == SFX_CUT_CORRUPT)

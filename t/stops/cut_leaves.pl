@@ -250,4 +250,44 @@ scenario 'a row whose long values are gone before it', ['horizons of before'], s
 	is(error_of("SELECT surfidx_check('t_k', true, true)", $reader), '', 'the verifier, too');
 };
 
+# A fence of the run stands in the midst of a key's TIDs, and the entries on one side of it are
+# gone: what the tree's cut leaf has of the key belongs to two steps.
+scenario 'a run that parts a key of a cut leaf (W7)', ['points beyond their step'], sub {
+	my $parted = "SELECT i.tid FROM
+		(SELECT root FROM surfidx_runs('t_k') ORDER BY entries LIMIT 1) r,
+		surfidx_page_items('t_k', r.root) i WHERE i.tid IS NOT NULL LIMIT 1";
+
+	for my $side ('<', '>=')
+	{
+		# old rows follow free space, into which those of the run go
+		sql('DROP TABLE IF EXISTS t');
+		sql('CREATE TABLE t (k int8, p int) WITH (autovacuum_enabled = off)');
+		sql('INSERT INTO t SELECT g, 0 FROM generate_series(1, 20000) g');
+		sql('INSERT INTO t SELECT hashint8extended(g % 2000, 1), 1
+			FROM generate_series(1, 40000) g');
+		sql('DELETE FROM t WHERE p = 0');
+		sql('VACUUM t');
+		sql('CREATE INDEX t_k ON t USING surfidx (k)
+			WITH (keys = cut, delta_size = 64, run_ratio = 10, merge_ratio = 10)');
+		sql('INSERT INTO t SELECT hashint8extended(g % 500, 1), -1
+			FROM generate_series(1, 12000) g');
+		sql('VACUUM t');
+		my $fence = sql($parted);
+		isnt($fence, '', 'a fence parts a key');
+		my $k = sql("SELECT k FROM t WHERE ctid = '$fence'");
+		sql("DELETE FROM t WHERE k = $k AND p = -1 AND ctid $side '$fence'");
+		sql('VACUUM (INDEX_CLEANUP on) t');
+		my $rows = sql("SELECT count(*) FROM t WHERE k = $k AND p < 5");
+		sql("SET enable_$_ = off") for qw(seqscan bitmapscan indexonlyscan);
+		is(sql("SELECT count(*) FROM (SELECT p FROM t WHERE k = $k OFFSET 0) x"),
+			$rows, "forward, gone: $side");
+		sql("BEGIN; DECLARE c SCROLL CURSOR FOR SELECT p FROM t WHERE k = $k; MOVE ALL IN c");
+		my @back = split /,/, sql('FETCH BACKWARD ALL FROM c');
+		sql('COMMIT');
+		is(scalar @back, $rows, "backward, gone: $side");
+		sql('RESET ALL');
+		is(error_of("SELECT surfidx_check('t_k', true)"), '', 'sound');
+	}
+};
+
 run_scenarios();
