@@ -1290,6 +1290,21 @@ sub log_tail
 
 # ---------------------------------------------------------------------- everything at rest
 
+# Conversions go on without the session that asked for them, and replace indexes.  What they wait
+# for may be a prepared transaction.
+sub end_conversions
+{
+	my ($self, $s) = @_;
+	my $end = time + 60;
+
+	my $prepared = "SELECT format('ROLLBACK PREPARED %L', gid) FROM pg_prepared_xacts";
+	my $work = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'surfidx conversion'";
+
+	$s->query($_) for @{ $s->query($prepared)->{rows} };
+	sleep 0.1 while time < $end && $s->value($work) > 0;
+	return;
+}
+
 # At that share of the indexes, on the standby as well.
 sub look
 {
@@ -1297,6 +1312,7 @@ sub look
 	my $s = $self->{server}->session;
 	my @problems;
 
+	$self->end_conversions($s);
 	# prepared transactions, and what an interrupted CONCURRENTLY has left
 	for my $sql ("SELECT format('ROLLBACK PREPARED %L', gid) FROM pg_prepared_xacts",
 		"SELECT format('DROP INDEX %s', name) FROM storm_index WHERE NOT valid AND NOT child",
