@@ -122,11 +122,14 @@ END
 	return;
 }
 
+my %armed;
+
 sub arm
 {
 	my ($point, $action, $skip, $s) = @_;
 
 	sql("SELECT stop_set('$point', '$action', " . ($skip || 0) . ')', $s);
+	$armed{$point} = 1;
 	return;
 }
 
@@ -219,6 +222,19 @@ sub build
 	return;
 }
 
+# The scenario has died.  Nobody is to meet a stop that it has left.
+sub fail_scenario
+{
+	my ($sc, $why) = @_;
+
+	fail("$sc->{name}: $why" =~ s/\n/ /gr);
+	for my $point (keys %armed)
+	{
+		eval { release($point) };
+	}
+	return;
+}
+
 sub run_one
 {
 	my ($sc) = @_;
@@ -227,7 +243,7 @@ sub run_one
 		$server->start unless $server->postmaster_alive;
 		$sc->{code}->();
 		1;
-	} or fail("$sc->{name}: $@" =~ s/\n/ /gr);
+	} or fail_scenario($sc, $@);
 	# a fresh start for the next one, whatever this one left behind
 	$_->end for grep { $_->{dead} } @sessions;
 	my $left = grep { @{ $_->{pending} } } @sessions;

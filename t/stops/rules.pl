@@ -880,7 +880,7 @@ sub become_due
 }
 
 # A merge becomes due, and a worker comes to that point.  One that has just found nothing to do is
-# not started again at once: another row repeats the request.
+# not started again at once: rows that fill a page of the log repeat the request.
 sub worker_at
 {
 	my ($point) = @_;
@@ -893,7 +893,8 @@ sub worker_at
 		die "no worker comes to \"$point\"\n" if time > $end;
 		settle(0.02);
 		next if time < $again;
-		sql('SET surfidx.auto_merge = on; INSERT INTO t VALUES (8501)');
+		sql('SET surfidx.auto_merge = on');
+		sql('INSERT INTO t SELECT g FROM generate_series(8501, 9500) g');
 		sql('RESET surfidx.auto_merge');
 		$again = time + 2;
 	}
@@ -1660,8 +1661,8 @@ scenario 'the worker in a database of repeatable reads holds back nobody', ['set
 	# of a unique index a merge asks the table about each group; after the first one nothing is looked up in catalogs any more
 	build(20000, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (s) WITH (delta_size = 320, run_ratio = 0, merge_ratio = 10)');
 	sql("SELECT surfidx_merge('t_k')");
+	arm('group merged', 'wait', 1);
 	sql('UPDATE t SET s = md5(s) WHERE k % 2 = 0');
-	arm('group merged', 'wait', 3);
 	worker_at('group merged');
 	is(sql("SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'"), 't', 'no snapshot is left');
 	release('group merged');
