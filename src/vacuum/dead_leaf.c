@@ -9,6 +9,7 @@
 #include "find.h"
 #include "group.h"
 #include "leaf.h"
+#include "lwlocks.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -287,6 +288,7 @@ sfx_dead_clean(Relation index, Relation heap, const SfxOrder *order, SfxDeadLeav
 	int			nleaves = 0;
 	int			ntids = 0;
 
+	Assert(sfx_holds_no_lwlock());
 	if (!l->changed && when != SFX_DEAD_END)
 		return;
 	l->changed = false;
