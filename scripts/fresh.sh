@@ -9,11 +9,10 @@
 
 cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
+. scripts/tap.sh
 . scripts/distros.sh
 
 declare -A VERSIONS=([bookworm]=15 [noble]=16 [trixie]=17)
-tests=0
-bad=0
 
 # ---- what happens inside, each in a bash -e of its own ----
 
@@ -71,19 +70,6 @@ use_readme()
 
 # ---- outside ----
 
-# ok status text log
-ok()
-{
-	tests=$((tests + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $tests - $2"
-	else
-		bad=$((bad + 1))
-		echo "not ok $tests - $2: $3"
-		tail -n 20 "$3" | sed 's/^/# /'
-	fi
-}
-
 # step suite function: in a fresh copy, which it prints nothing but the log's name of
 step()
 {
@@ -121,5 +107,4 @@ for suite; do
 	grep -E '^# ([0-9]+ s: |in all )' "$log-use_readme.log"
 done
 rm -rf "$DISTROS/fresh"
-echo "1..$tests"
-[ "$bad" -eq 0 ]
+done_testing

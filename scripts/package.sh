@@ -9,24 +9,11 @@
 
 cd "$(dirname "$0")/.." || exit 1
 . scripts/common.sh
+. scripts/tap.sh
 . scripts/cluster.sh
 clean_environment "$@"
 
 OUT=${1:-$ROOT_DIR/build/packages}
-tests=0
-bad=0
-
-# ok status text
-ok()
-{
-	tests=$((tests + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $tests - $2"
-	else
-		bad=$((bad + 1))
-		echo "not ok $tests - $2"
-	fi
-}
 
 need_tools()
 {
@@ -104,7 +91,7 @@ version=$("$PG_CONFIG" --version | sed 's/^PostgreSQL \([0-9]*\).*/\1/')
 
 build_in "$OUT"
 ok $? "dpkg-buildpackage"
-[ "$bad" -eq 0 ] || { tail -30 "$WORK/build.log"; echo "1..$tests"; exit 1; }
+[ "$bad" -eq 0 ] || { tail -30 "$WORK/build.log"; done_testing; exit 1; }
 package=$(ls "$OUT/postgresql-$version-surfidx_"*.deb 2>/dev/null | tail -1)
 [ -n "$package" ]
 ok $? "there is a package for PostgreSQL $version"
@@ -125,7 +112,7 @@ dpkg --fsys-tarfile "$package" | tar -x -O "./usr/lib/postgresql/$version/lib/su
 extra=$(objdump -T "$WORK/surfidx.so" | awk '$4 == ".text" { print $NF }' |
 	grep -vE '^(Pg_magic_func|_PG_init|(pg_finfo_)?surfidx_[a-z0-9_]*|sfx_[a-z_]*_main)$')
 [ -z "$extra" ]
-ok $? "the library exports nothing but its entry points" $extra
+ok $? "the library exports nothing but its entry points${extra:+: $extra}"
 missing=
 for file in surfidx--*.sql; do
 	grep -qx "./usr/share/postgresql/$version/extension/$file" <<<"$contents" || missing="$missing $file"
@@ -202,5 +189,4 @@ sql -c "DROP EXTENSION surfidx CASCADE" 2>/dev/null &&
 ok $? "after its removal the server starts and has the table"
 
 [ "$bad" -eq 0 ] || tail -n 20 "$WORK"/*.log
-echo "1..$tests"
-exit "$((bad > 0))"
+done_testing

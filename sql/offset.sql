@@ -1,69 +1,17 @@
 -- The rows of OFFSET are passed over by the index: the same rows as with btree, in each state of the
 -- index and of the table, and without fetching those before
 
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS surfidx;
-RESET client_min_messages;
-SET max_parallel_workers_per_gather = 0;
-SET surfidx.auto_merge = off;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
+\getenv srcdir PG_ABS_SRCDIR
+\set pages :srcdir '/sql/helpers/pages.sql'
+\set ECHO none
+\i :pages
+\set ECHO all
 SET enable_sort = off;
 SET enable_incremental_sort = off;
-\pset tuples_only on
-\pset format unaligned
 
 CREATE TABLE t_surf (id int, k int, g int, v text) WITH (autovacuum_enabled = off);
 CREATE TABLE t_tree (LIKE t_surf) WITH (autovacuum_enabled = off);
-CREATE TABLE asked (n serial, query text);
-
--- In both tables
-CREATE FUNCTION twice(statement text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE replace(statement, '%t', 't_surf');
-	EXECUTE replace(statement, '%t', 't_tree');
-END $$;
-
--- Rows that the scan returned below LIMIT, and rows that came of it
-CREATE FUNCTION scanned(query text, OUT scan int, OUT lim int) LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) ' || query INTO plan;
-	lim := (plan->0->'Plan'->>'Actual Rows')::numeric;
-	scan := (plan->0->'Plan'->'Plans'->0->>'Actual Rows')::numeric;
-END $$;
-
-CREATE FUNCTION rows_of(query text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-	result text[];
-BEGIN
-	EXECUTE 'SELECT array_agg(r::text) FROM (' || query || ') r' INTO result;
-	RETURN result;
-END $$;
-
--- Queries whose rows differ, or for which rows were fetched in vain
-CREATE FUNCTION differences() RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	q		text;
-	o		bigint;
-	surf	text;
-	s		record;
-BEGIN
-	FOR q IN SELECT query FROM asked ORDER BY n LOOP
-		FOREACH o IN ARRAY '{0,2,15,17,333,4999,9990,19999,20300,30000,9223372036854775807}'::bigint[] LOOP
-			surf := replace(replace(q, '%t', 't_surf'), '%o', o::text);
-			IF rows_of(surf) IS DISTINCT FROM rows_of(replace(surf, 't_surf', 't_tree')) THEN
-				RETURN NEXT 'other rows: ' || surf;
-			END IF;
-			s := scanned(surf);
-			-- few rows are not worth it but where assertions are compiled in (offset_path.c)
-			IF o > 100 AND s.scan > s.lim + 1 THEN
-				RETURN NEXT s.scan || ' rows fetched for ' || s.lim || ': ' || surf;
-			END IF;
-		END LOOP;
-	END LOOP;
-END $$;
+\set offsets '''{0,2,15,17,333,4999,9990,19999,20300,30000,9223372036854775807}'', 1'
 
 SELECT twice('INSERT INTO %t SELECT i, i * 7919::bigint % 20011, i % 3, md5(i::text) FROM generate_series(1, 20000) i;
 	INSERT INTO %t SELECT 20000 + i, CASE WHEN i % 2 = 0 THEN 777 END, i % 3, NULL FROM generate_series(1, 300) i');
@@ -90,36 +38,36 @@ INSERT INTO asked (query) VALUES
 ('SELECT k FROM %t ORDER BY k OFFSET %o FETCH FIRST 1 ROWS WITH TIES');
 
 \echo built, not all-visible
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 \echo all-visible
 VACUUM ANALYZE t_surf, t_tree;
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 \echo a delta, all-visible
 SELECT twice('INSERT INTO %t SELECT 30000 + i, i * 61 % 20011, i % 3, NULL FROM generate_series(1, 320) i');
 VACUUM (INDEX_CLEANUP OFF) t_surf, t_tree;
 SELECT gens, delta_entries > 0 FROM (SELECT generations AS gens, delta_entries FROM surfidx_meta('s_k')) m;
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 \echo runs, all-visible
 SELECT surfidx_merge('s_k') IS NOT NULL, surfidx_merge('s_gk') IS NOT NULL;
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 \echo rows updated in place and elsewhere, and dead ones
 SELECT twice('UPDATE %t SET v = ''!'' WHERE id % 20 = 3;
 	UPDATE %t SET k = k + 1 WHERE id % 20 = 4;
 	DELETE FROM %t WHERE id % 20 = 5');
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 \echo deleted and inserted by this transaction
 BEGIN;
 SELECT twice('DELETE FROM %t WHERE id % 20 = 6;
 	INSERT INTO %t SELECT 40000 + i, i, 1, NULL FROM generate_series(1, 50) i');
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 ROLLBACK;
 \echo SERIALIZABLE
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 COMMIT;
 \echo vacuumed and merged
 VACUUM t_surf, t_tree;
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 
 -- several ranges, and expressions as OFFSET
 SELECT rows_of(replace(q, '%t', 't_surf')) = rows_of(replace(q, '%t', 't_tree'))
@@ -242,5 +190,5 @@ SELECT count(*) FROM generate_series(4000::bigint, 10000) n
 	WHERE surfidx_nth('d_k', -n)::text <> surfidx_nth('d_k', 20000 - n)::text;
 DROP TABLE d_surf, d_tree;
 DROP TABLE t_surf, t_tree, asked, w, c;
-DROP FUNCTION twice, scanned, rows_of, differences, wrong_places;
+DROP FUNCTION twice, rows_below, scanned, plan, rows_of, differences, wrong_places;
 DROP SEQUENCE passed;

@@ -1,68 +1,13 @@
 -- The rows of OFFSET are passed over partition by partition: the same rows as with btree, and without fetching those before
 
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS surfidx;
-RESET client_min_messages;
-SET max_parallel_workers_per_gather = 0;
-SET surfidx.auto_merge = off;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-\pset tuples_only on
-\pset format unaligned
+\getenv srcdir PG_ABS_SRCDIR
+\set pages :srcdir '/sql/helpers/pages.sql'
+\set ECHO none
+\i :pages
+\set ECHO all
 
-CREATE TABLE asked (n serial, query text);
-
-CREATE FUNCTION twice(statement text) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-	EXECUTE replace(statement, '%t', 't_surf');
-	EXECUTE replace(statement, '%t', 't_tree');
-END $$;
-
--- Rows that the nodes at the bottom of a plan returned
-CREATE FUNCTION rows_below(plan json) RETURNS numeric LANGUAGE sql AS $$
-	SELECT CASE WHEN plan->'Plans' IS NULL THEN (plan->>'Actual Rows')::numeric * (plan->>'Actual Loops')::numeric
-		ELSE (SELECT sum(rows_below(p)) FROM json_array_elements(plan->'Plans') p) END;
-$$;
-
--- The same of a query, and rows that came of it
-CREATE FUNCTION scanned(query text, OUT scan int, OUT lim int) LANGUAGE plpgsql AS $$
-DECLARE
-	plan json;
-BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, COSTS OFF, FORMAT JSON) ' || query INTO plan;
-	lim := (plan->0->'Plan'->>'Actual Rows')::numeric;
-	scan := rows_below(plan->0->'Plan');
-END $$;
-
-CREATE FUNCTION rows_of(query text) RETURNS text[] LANGUAGE plpgsql AS $$
-DECLARE
-	result text[];
-BEGIN
-	EXECUTE 'SELECT array_agg(r::text) FROM (' || query || ') r' INTO result;
-	RETURN result;
-END $$;
-
--- Queries whose rows differ, or for which more rows were fetched than what is left to core, fewer than 64
-CREATE FUNCTION differences() RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-	q		text;
-	o		bigint;
-	surf	text;
-	s		record;
-BEGIN
-	FOR q IN SELECT query FROM asked ORDER BY n LOOP
-		FOREACH o IN ARRAY '{0,17,3000,4299,7000,8100,12000,18300,9223372036854775807}'::bigint[] LOOP
-			surf := replace(replace(q, '%t', 't_surf'), '%o', o::text);
-			IF rows_of(surf) IS DISTINCT FROM rows_of(replace(surf, 't_surf', 't_tree')) THEN
-				RETURN NEXT 'other rows: ' || surf;
-			END IF;
-			s := scanned(surf);
-			IF o > 100 AND s.scan > s.lim + 66 THEN
-				RETURN NEXT s.scan || ' rows fetched for ' || s.lim || ': ' || surf;
-			END IF;
-		END LOOP;
-	END LOOP;
-END $$;
+-- Fewer than 64 rows are left to core
+\set offsets '''{0,17,3000,4299,7000,8100,12000,18300,9223372036854775807}'', 66'
 
 -- Partitions of k, one of them with partitions of its own, one empty
 SELECT twice('CREATE TABLE %t (id int, k int, g int, v text) PARTITION BY RANGE (k);
@@ -82,7 +27,7 @@ CREATE INDEX b_k ON t_tree (k, id);
 CREATE INDEX b_gk ON t_tree (g, k, id);
 ANALYZE t_surf, t_tree;
 
-EXPLAIN (COSTS OFF) SELECT k, id FROM t_surf ORDER BY k, id LIMIT 3 OFFSET 9000;
+SELECT plan('SELECT k, id FROM t_surf ORDER BY k, id LIMIT 3 OFFSET 9000');
 
 INSERT INTO asked (query) VALUES
 ('SELECT k, id FROM %t ORDER BY k, id LIMIT 3 OFFSET %o'),
@@ -97,21 +42,21 @@ INSERT INTO asked (query) VALUES
 ('SELECT k FROM %t WHERE k > (SELECT 5000) ORDER BY k OFFSET %o LIMIT 2');
 
 \echo built, not all-visible
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 \echo all-visible
 VACUUM t_surf, t_tree;
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 \echo a delta, all-visible; then changed rows
 SELECT twice('INSERT INTO %t SELECT 30000 + i, i * 29 % 11000, i % 3, NULL FROM generate_series(1, 620) i');
 VACUUM (INDEX_CLEANUP OFF) t_surf, t_tree;
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 SELECT twice('UPDATE %t SET v = ''!'' WHERE id % 20 = 3;
 	UPDATE %t SET k = k + 1 WHERE id % 20 = 4 AND k NOT BETWEEN 11990 AND 14000;
 	DELETE FROM %t WHERE id % 20 = 5');
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 \echo SERIALIZABLE
 BEGIN ISOLATION LEVEL SERIALIZABLE;
-SELECT * FROM differences();
+SELECT * FROM differences(:offsets);
 COMMIT;
 
 -- partitions that are left out when the plan is set up, when it runs, and as it goes on
@@ -156,13 +101,13 @@ CREATE INDEX ON t_surf_1 USING surfidx (k);
 CREATE INDEX ON t_surf_2c USING surfidx (k);
 CREATE INDEX ON t_surf_4 USING surfidx (k);
 VACUUM ANALYZE t_surf, t_tree;
-EXPLAIN (COSTS OFF) SELECT k FROM t_surf ORDER BY k LIMIT 1 OFFSET 12000;
+SELECT plan('SELECT k FROM t_surf ORDER BY k LIMIT 1 OFFSET 12000');
 SELECT o, rows_of(format('SELECT k FROM t_surf ORDER BY k LIMIT 3 OFFSET %s', o)) IS NOT DISTINCT FROM
 	rows_of(format('SELECT k FROM t_tree ORDER BY k LIMIT 3 OFFSET %s', o)) AS same,
 	(scanned(format('SELECT k FROM t_surf ORDER BY k LIMIT 3 OFFSET %s', o))).scan < 5000 AS few
 	FROM unnest('{0,100,3000,4300,7900,8150,12000,16000,30000}'::int[]) o;
 -- the last plan is read without an index, and is not asked again at its end
-EXPLAIN (COSTS OFF) SELECT k FROM t_surf_1 WHERE k >= 0 UNION ALL SELECT k FROM t_surf_2b LIMIT 2 OFFSET 4000;
+SELECT plan('SELECT k FROM t_surf_1 WHERE k >= 0 UNION ALL SELECT k FROM t_surf_2b LIMIT 2 OFFSET 4000');
 SELECT d, cardinality(rows_of(format('SELECT k FROM t_surf_1 WHERE k >= 0 UNION ALL SELECT k FROM t_surf_2b LIMIT 2 OFFSET %s', n + d)))
 	FROM (SELECT (SELECT count(*) FROM t_surf_1) + (SELECT count(*) FROM t_surf_2b) AS n) x, unnest('{-100,-2,-1,0,1,50}'::int[]) d;
 
@@ -172,9 +117,9 @@ RESET enable_bitmapscan;
 UPDATE t_surf SET v = repeat('v', 200);
 CREATE INDEX ON t_surf USING surfidx (k);
 VACUUM ANALYZE t_surf;
-EXPLAIN (COSTS OFF) SELECT * FROM t_surf ORDER BY k LIMIT 1 OFFSET 16000;
+SELECT plan('SELECT * FROM t_surf ORDER BY k LIMIT 1 OFFSET 16000');
 SET surfidx.offset_by_rank = off;
-EXPLAIN (COSTS OFF) SELECT * FROM t_surf ORDER BY k LIMIT 1 OFFSET 16000;
+SELECT plan('SELECT * FROM t_surf ORDER BY k LIMIT 1 OFFSET 16000');
 RESET surfidx.offset_by_rank;
 DROP TABLE t_surf, t_tree, asked;
-DROP FUNCTION twice, rows_below, scanned, rows_of, differences;
+DROP FUNCTION twice, rows_below, scanned, plan, rows_of, differences;
