@@ -24,7 +24,7 @@
 typedef struct Place
 {
 	Oid			index;
-	SubTransactionId subid;		/* the subtransaction that inserted them */
+	SubTransactionId subid;		/* the subtransaction that inserted last */
 	bool		grew;			/* the log has grown, and no caller was told */
 	int			done;			/* entries that are in the log already: not 0 if an error ended an
 								 * append half-way */
@@ -224,9 +224,9 @@ sfx_pending_add(Relation index, const SfxEntry *e, bool unchanged, void (*grew) 
 
 /*
  * Before a subtransaction commits its entries are appended.  When it rolls back they are dropped:
- * its rows are gone, and other rows may get their TIDs.  It is then no longer told that a log has
- * grown, in any place: the rollback may have released the lock that kept that index from being
- * dropped.
+ * its rows are gone, and other rows may get their TIDs.  Places that it, or a subtransaction below
+ * it, used last no longer tell that a log has grown: the rollback may have released the lock that
+ * kept that index from being dropped.
  */
 static void
 at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId parent, void *arg)
@@ -237,7 +237,9 @@ at_subxact_end(SubXactEvent event, SubTransactionId subid, SubTransactionId pare
 		return;
 	for (int i = 0; i < sfx_pending_indexes; i++)
 	{
-		place[i]->grew &= SFX_MUTANT("grown logs outlive a rollback");
+		/* those of subtransactions below it are greater, of those before it less */
+		if (place[i]->subid >= subid)
+			place[i]->grew &= SFX_MUTANT("grown logs outlive a rollback");
 		if (place[i]->subid == subid)
 			place[i]->n = place[i]->done = place[i]->used = 0;
 	}

@@ -84,8 +84,9 @@ extern bool sfx_requests_wait(bool others);
 extern int	sfx_requests_workers(void);
 
 /*
- * The worker ends.  orderly: its slot goes to a database that waits for one.  Otherwise what it
- * served is left to other workers of its database.
+ * The worker ends.  orderly: its slot goes to a database that waits for one, whose worker is started
+ * here, so the process is not exiting yet.  Otherwise what it served is left to other workers of its
+ * database.  Nothing happens after the first call.
  */
 extern void sfx_requests_leave(bool orderly);
 

@@ -329,7 +329,7 @@ pause_of_now(void)
 static void
 leave(int code, Datum arg)
 {
-	sfx_requests_leave(code == 0);
+	sfx_requests_leave(false);
 }
 
 void
@@ -367,4 +367,5 @@ sfx_worker_main(Datum arg)
 			break;
 		}
 	}
+	sfx_requests_leave(true);
 }
