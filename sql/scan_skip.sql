@@ -45,6 +45,47 @@ BEGIN
 END $$;
 SELECT pg_relation_size('wide_ab') / 8192 > 300 AS large, pages('SELECT a, b FROM wide WHERE b = 7777') < 100 AS one,
 	pages('SELECT a, b FROM wide WHERE a > 2 AND b BETWEEN 400 AND 500') < 100 AS some;
+-- conditions that rows pass here and there: what fails is passed over where it stands, and the direction changes within runs of both
+CREATE TABLE mixed AS SELECT i * 7919 % 20011 AS k, (i * 31 % 100)::int2 AS v, CASE WHEN i % 9 > 0 THEN i % 4 END AS w FROM generate_series(1, 20000) i;
+CREATE INDEX mixed_kvw ON mixed USING surfidx (k, v DESC, w);
+VACUUM ANALYZE mixed;
+SELECT c, pages('SELECT k, v FROM mixed WHERE ' || c) < 150 AS few
+	FROM unnest(ARRAY['v = 7', 'v IN (7, 50)', 'v < 60', 'w IS NULL', 'v > 3 AND w = 2']) c;
+CREATE FUNCTION walked(conditions text, columns text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+	c		refcursor;
+	r		record;
+	want	text[];
+	at		int := 0;
+	back	bool;
+	wrong	bigint := 0;
+BEGIN
+	EXECUTE format('SELECT array_agg(r::text ORDER BY k) FROM (SELECT %s, k FROM mixed WHERE %s OFFSET 0) r', columns, conditions) INTO want;
+	OPEN c SCROLL FOR EXECUTE format('SELECT %s, k FROM mixed WHERE %s ORDER BY k', columns, conditions);
+	FOR n IN 1..2000 LOOP
+		back := n * 7919 % 97 < 30;
+		IF back THEN
+			FETCH BACKWARD FROM c INTO r;
+			at := greatest(at - 1, 0);
+		ELSE
+			FETCH c INTO r;
+			at := least(at + 1, cardinality(want) + 1);
+		END IF;
+		wrong := wrong + (CASE WHEN at BETWEEN 1 AND cardinality(want) THEN r::text END IS DISTINCT FROM CASE WHEN FOUND THEN r::text END
+			OR (FOUND AND r::text <> want[at]))::int;
+	END LOOP;
+	CLOSE c;
+	RETURN wrong;
+END $$;
+SELECT c, walked(c, 'v') AS only, walked(c, 'v, ctid') AS rows
+	FROM unnest(ARRAY['k > 100 AND v = 7', 'k < 9000 AND v IN (7, 50)', 'k > 0 AND v < 60', 'k > 0 AND w IS NULL', 'k > 5 AND v > 3 AND w = 2', 'k > 0 AND v < 98', 'k > 0 AND v % 2 = 0 AND w > 0']) c;
+INSERT INTO mixed SELECT 20011 + i * 3, i % 100, i % 4 FROM generate_series(1, 300) i;
+INSERT INTO mixed SELECT 100000 + i, i % 100, i % 4 FROM generate_series(1, 300) i;
+UPDATE mixed SET w = 3 WHERE k % 50 = 1;
+SELECT c, walked(c, 'v') AS only, walked(c, 'v, ctid') AS rows
+	FROM unnest(ARRAY['k > 100 AND v = 7', 'k > 9000 AND v IN (7, 50)', 'k > 0 AND v < 60', 'k > 0 AND w IS NULL', 'k > 5 AND v > 3 AND w = 2', 'k > 0 AND v < 98']) c;
+DROP TABLE mixed;
+DROP FUNCTION walked;
 SET enable_bitmapscan = on; SET enable_indexscan = off; SET enable_indexonlyscan = off;
 SELECT pages('SELECT a, b FROM wide WHERE b IN (7777, 12000)') < 150 AS listed;
 -- parallel scans leap, too, forward and in ranges of a list

@@ -24,6 +24,7 @@ typedef struct SfxStretch
 	const SfxBlock *block;
 	int			at;				/* the next one's number in block */
 	int			end;			/* at: none */
+	int			whole;			/* where it ended, before it was shortened */
 	int			step;			/* the direction: 1 or -1 */
 } SfxStretch;
 
@@ -239,6 +240,15 @@ sfx_reader_shorten(SfxReader *r, int n)
 
 	if ((s->end - s->at) * s->step > n)
 		s->end = s->at + n * s->step;
+}
+
+/* Entries that were left off come that way again. */
+static inline void
+sfx_reader_lengthen(SfxReader *r)
+{
+	SfxStretch *s = (SfxStretch *) r;
+
+	s->end = s->whole;
 }
 
 /* The TIDs of all entries that come that way: their number.  They are valid until the next call. */

@@ -294,7 +294,7 @@ close_stretch(SfxReader *r)
 		r->last.at = r->stretch.at - r->stretch.step;
 	}
 	r->stretched = NULL;
-	r->stretch.end = r->stretch.at;
+	r->stretch.end = r->stretch.whole = r->stretch.at;
 }
 
 /* Y8: has nothing come into the trees since the map vouched for what they have? */

@@ -251,7 +251,7 @@ open_stretch(SfxReader *r, LeafCursor *s)
 	r->stretched = s;
 	r->stretch.block = s->block;
 	r->stretch.at = s->at;
-	r->stretch.end = s->at + n * r->stretch.step;
+	r->stretch.end = r->stretch.whole = s->at + n * r->stretch.step;
 }
 
 /*

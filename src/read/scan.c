@@ -24,9 +24,10 @@
 
 /*
  * Entries in a row that fail the filters before a leap is tried: it costs as much as looking at
- * some tens of them.
+ * some tens of them.  After a leap that stays in its leaf, twice as many have to fail, up to ...
  */
 #define LEAP_PATIENCE	24
+#define LEAP_MOST		(1 << 14)
 
 /* So many rows of a range are made ready first, if there are so many in the stretch. */
 #define FIRST_PORTION	32
@@ -383,6 +384,7 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 	so->locks.wanted = sfx_predicate_wanted(scan->xs_snapshot);
 	sfx_scan_tell_reader(scan, so);
 	so->leap.failed = 0;
+	so->leap.wait = LEAP_PATIENCE;
 	so->leap.far = false;
 	so->leap.from = InvalidBlockNumber;
 	so->share.range = 0;
@@ -515,6 +517,10 @@ passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 {
 	if (!sfx_scan_has_filters(so))
 		return true;
+	if (!sfx_scankeys_pass(&so->keys, e->key, e->keylen))
+		return false;
+	if (so->keys.inexact == 0)
+		return true;
 	if (unlikely(sfx_key_may_be_long(&so->kd, e->keylen)))
 	{
 		MemoryContext old = MemoryContextSwitchTo(sfx_scan_long_context(so));
@@ -528,44 +534,114 @@ passes(IndexScanDesc scan, SfxScan *so, const SfxEntry *e)
 }
 
 /*
+ * How many entries of the stretch in hand, from its start, pass the filters, or fail, one after the
+ * other, as far as the bytes of keys tell?
+ */
+static int
+count_alike(const SfxScan *so, bool pass)
+{
+	const SfxStretch *s = sfx_reader_in_hand(so->reader);
+	const SfxBlock *block = s->block;
+	int			i = s->at;
+	int			last = -1;		/* the key that was looked at last */
+
+	Assert(i == s->end || !block->keyless);
+	for (; i != s->end; i += s->step)
+	{
+		int			k = sfx_block_keyno(block, i);
+
+		if (k != last && sfx_scankeys_pass(&so->keys, block->keys + block->keyoff[k],
+										   block->keyoff[k + 1] - block->keyoff[k]) != pass)
+			break;
+		last = k;
+	}
+	return abs(i - s->at);
+}
+
+bool
+sfx_scan_goes_on(SfxScan *so)
+{
+	if (!sfx_scan_has_filters(so))
+		return true;
+	if (so->keys.inexact > 0)
+		return false;
+	sfx_reader_shorten(so->reader, count_alike(so, true));
+	return true;
+}
+
+/*
+ * Pass over the entries of the stretch in hand that fail, as far as the bytes of keys tell, and let
+ * *e be the last one.  True: the stretch has another one.
+ */
+static bool
+pass_failing(SfxScan *so, SfxEntry *e)
+{
+	SfxStretch *s = sfx_reader_in_hand(so->reader);
+	int			n = count_alike(so, false);
+
+	so->leap.failed += n;
+	so->ahead.patience -= so->ahead.patience > 0 ? Min(n, so->ahead.patience - 1) : 0;
+	s->at += n * s->step;
+	if (n > 0)
+		sfx_block_entry(s->block, s->at - s->step, e);
+	return s->at != s->end;
+}
+
+/* The next entry of the stretch in hand, which ended before one that fails. */
+static bool
+next_in_stretch(SfxScan *so, ScanDirection dir, SfxEntry *e)
+{
+	const SfxBlock *block;
+	int			i;
+
+	sfx_reader_lengthen(so->reader);
+	if (!so->leap.far && sfx_reader_in_hand(so->reader)->step == (int) dir)
+		(void) pass_failing(so, e);
+	if (!sfx_reader_stretch(so->reader, dir, &block, &i))
+		return false;
+	sfx_block_entry(block, i, e);
+	return true;
+}
+
+/* A leap is over: has it led to another leaf? */
+static void
+judge_leap(SfxScan *so)
+{
+	if (so->leap.from == InvalidBlockNumber)
+		return;
+	so->leap.far = sfx_reader_leaf(so->reader) != so->leap.from;
+	so->leap.wait = so->leap.far ? LEAP_PATIENCE : Min(2 * so->leap.wait, LEAP_MOST);
+	so->leap.from = InvalidBlockNumber;
+}
+
+/*
  * An entry has failed the filters.  If many do, go to where the next one may pass.  Leaps that stay
- * in one leaf save little: they wait for as many failures again.
+ * in one leaf save little: more have to fail before the next.  A participant of a parallel scan
+ * looks at the entries of its step all the same; its next step may begin further on.
  */
 static void
-leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, const SfxEntry *e)
+leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 {
 	SfxPos		pos;
+	bool		found;
 
-	if (so->keys.leap_col < 0)
-		return;
-	if (scan->parallel_scan)
-	{
-		/*
-		 * entries of the step in hand are looked at all the same; the next step may begin further
-		 * on
-		 */
-		if (++so->leap.failed >= LEAP_PATIENCE)
-		{
-			so->leap.failed = 0;
-			so->share.ahead = sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &so->share.pos);
-		}
-		return;
-	}
-	if (so->leap.from != InvalidBlockNumber)
-	{
-		so->leap.far = sfx_reader_leaf(so->reader) != so->leap.from;
-		so->leap.from = InvalidBlockNumber;
-	}
-	if (!so->leap.far && ++so->leap.failed < LEAP_PATIENCE)
+	so->leap.failed++;
+	if (!so->leap.far && (pass_failing(so, e) || so->leap.failed < so->leap.wait))
 		return;
 	so->leap.failed = 0;
-	if (!sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &pos))
+	so->leap.far = false;
+	found = so->keys.leap_col >= 0 &&
+		sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &pos);
+	if (scan->parallel_scan)
 	{
-		so->leap.far = false;
-		return;
+		so->share.ahead = found;
+		so->share.pos = pos;
 	}
-	so->leap.from = sfx_reader_leaf(so->reader);
-	sfx_reader_reposition(so->reader, &pos, ScanDirectionIsForward(dir));
+	else if (found)
+	{
+		so->leap.from = sfx_reader_leaf(so->reader);
+		sfx_reader_reposition(so->reader, &pos, ScanDirectionIsForward(dir));
+	}
 }
 
 /* ------------------------------------------------------------------ fetching */
@@ -574,8 +650,11 @@ leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, const SfxEntry *e)
 bool
 sfx_scan_next(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 {
-	while (next_entry(scan, so, dir, e))
+	bool		filters = sfx_scan_has_filters(so);
+
+	while ((filters && next_in_stretch(so, dir, e)) || next_entry(scan, so, dir, e))
 	{
+		judge_leap(so);
 		if (passes(scan, so, e))
 		{
 			so->leap.failed = 0;

@@ -157,7 +157,7 @@ next_row(SfxScout *s, uint64 *tid)
 		*tid = block->tid[i];
 	else if (sfx_scan_next(s->scan, scout, s->dir, &e))
 	{
-		scout->swift = !sfx_scan_has_filters(scout);
+		scout->swift = sfx_scan_goes_on(scout);
 		*tid = e.tid;
 	}
 	else

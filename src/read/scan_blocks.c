@@ -28,7 +28,7 @@ sfx_scan_tids(IndexScanDesc scan, const uint64 **tid)
 			sfx_scan_start(scan, ForwardScanDirection);
 		if (so->empty || !sfx_scan_next(scan, so, ForwardScanDirection, &e))
 			return 0;
-		so->swift = !sfx_scan_has_filters(so) && scan->parallel_scan == NULL;
+		so->swift = scan->parallel_scan == NULL && sfx_scan_goes_on(so);
 		so->blocks.tid = e.tid;
 		*tid = &so->blocks.tid;
 		n = 1;
@@ -142,7 +142,7 @@ sfx_scan_entries(IndexScanDesc scan, SfxVisibility *v, const SfxBlock **block, i
 	*known = NULL;
 	if (so->swift)
 		n = sfx_reader_stretch_entries(so->reader, false, block, from);
-	if (n == 0 && so->swift)
+	if (n == 0 && so->swift && !sfx_scan_has_filters(so))
 		n = merged_entries(so, block, from, known);
 	if (n == 0)
 	{
@@ -150,7 +150,7 @@ sfx_scan_entries(IndexScanDesc scan, SfxVisibility *v, const SfxBlock **block, i
 			start_ordered(scan, so, v);
 		if (so->empty || !sfx_scan_next(scan, so, ForwardScanDirection, &e))
 			return 0;
-		so->swift = !sfx_scan_has_filters(so);
+		so->swift = sfx_scan_goes_on(so);
 		*known = NULL;
 		if (so->swift)
 			n = sfx_reader_stretch_entries(so->reader, true, block, from);
@@ -262,6 +262,7 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 		return 0;
 	while (sfx_scan_next(scan, so, ForwardScanDirection, &e))
 	{
+		bool		goes_on = sfx_scan_goes_on(so);
 		int			i = -1;
 
 		if (sfx_reader_recheck(so->reader) != recheck)
@@ -284,7 +285,7 @@ sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm)
 				total += n;
 				n = 0;
 			}
-		} while (!sfx_scan_has_filters(so) &&
+		} while (goes_on &&
 				 sfx_reader_stretch(so->reader, ForwardScanDirection, &block, &i));
 		CHECK_FOR_INTERRUPTS();
 	}

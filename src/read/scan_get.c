@@ -73,7 +73,7 @@ get_slowly(IndexScanDesc scan, ScanDirection dir)
 		sfx_scankeys_bounds(&so->keys, &lo, &hi);
 		sfx_predicate_read(scan->indexRelation, so->order, scan->xs_snapshot, &lo, &hi, NULL);
 	}
-	so->swift = so->on_entry && !sfx_scan_has_filters(so);
+	so->swift = so->on_entry && sfx_scan_goes_on(so);
 	if (!so->on_entry)
 	{
 		if (unlikely(so->ahead.scout != NULL))

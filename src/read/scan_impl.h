@@ -75,6 +75,7 @@ typedef struct ScanBlocks
 typedef struct ScanLeap
 {
 	int			failed;			/* entries in a row that the filters did not let pass */
+	int			wait;			/* so many of them, before a leap is tried */
 	bool		far;			/* the last leap led to another leaf */
 	BlockNumber from;			/* leaf from which the last leap went; InvalidBlockNumber: it is
 								 * judged already */
@@ -226,6 +227,12 @@ extern void sfx_scan_tell_reader(IndexScanDesc scan, SfxScan *so);
 
 /* The next entry that passes the filters, over all ranges.  False: there is none. */
 extern bool sfx_scan_next(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e);
+
+/*
+ * An entry was returned.  May those of the reader's stretch follow, without a look at anything?  The
+ * stretch ends before the first one that fails the filters.
+ */
+extern bool sfx_scan_goes_on(SfxScan *so);
 
 /* Let the reader stand on the range that the odometer shows, the scan's first or a later one. */
 extern void sfx_scan_seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool first);

@@ -41,7 +41,7 @@ next_tids(Pass *p, ScanDirection dir, uint64 most, const uint64 **tid)
 	so->swift = false;
 	if (!sfx_scan_next(p->scan, so, dir, &e))
 		return 0;
-	so->swift = !sfx_scan_has_filters(so);
+	so->swift = sfx_scan_goes_on(so);
 	so->blocks.tid = e.tid;
 	*tid = &so->blocks.tid;
 	return 1;

@@ -11,6 +11,13 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
+/* So few rows between others that do not pass filters are made one by one. */
+#ifdef USE_ASSERT_CHECKING
+#define FEW_ROWS	2			/* to have it tested */
+#else
+#define FEW_ROWS	8
+#endif
+
 /* Rows that an index-only scan returns before it pins the map, so that few rows come at once. */
 #define ROWS_BEFORE_MAP	16
 StaticAssertDecl(SFX_BLOCK_ENTRIES <= SFX_VISIBILITY_ENTRIES, "a block is tested at once");
@@ -99,6 +106,16 @@ prepare_rows(IndexScanDesc scan, SfxScan *so)
 		rows->ready[from + hidden[i]] &= SFX_MUTANT("hidden rows are ready");
 }
 
+/* Does the stretch have few rows, because the next ones do not pass the filters? */
+static inline bool
+is_short(const SfxScan *so)
+{
+	const SfxStretch *s = sfx_reader_in_hand(so->reader);
+
+	return sfx_scan_has_filters(so) && so->rows_ahead.stretch == &sfx_no_rows &&
+		abs(s->end - s->at) < FEW_ROWS;
+}
+
 bool
 sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *isnull)
 {
@@ -107,8 +124,8 @@ sfx_scan_row_slowly(IndexScanDesc scan, ScanDirection dir, Datum *values, bool *
 	const SfxBlock *block;
 	int			i;
 
-	/* what is not looked at in the table is locked by core */
-	if (!so->swift || so->locks.wanted || !sfx_reader_peek(so->reader, dir, &block, &i))
+	/* what is not looked at in the table is locked by core; and few rows are not worth it */
+	if (!so->swift || so->locks.wanted || is_short(so) || !sfx_reader_peek(so->reader, dir, &block, &i))
 		return false;
 	Assert(!scan->kill_prior_tuple && so->on_entry && !so->on_mark);
 	if (rows->stretch == &sfx_no_rows ||

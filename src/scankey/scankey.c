@@ -29,7 +29,7 @@ sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const S
 	sk->nquals = nkeys;
 	sk->shaped = false;
 	sk->nlists = sk->npieces = sk->piece = 0;
-	sk->nfilters = 0;
+	sk->nfilters = sk->inexact = 0;
 	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
 	sk->leap_col = -1;
 	sk->leap_lo = sk->leap_hi = NULL;
@@ -92,7 +92,7 @@ work_out(SfxScanKeys *sk, ScanKey keys, int nkeys)
 	Assert(nkeys <= sk->nquals || !sk->shaped);
 
 	sk->nlists = sk->npieces = 0;
-	sk->nfilters = 0;
+	sk->nfilters = sk->inexact = 0;
 	sk->filter_upto = 0;
 	sk->leap_col = -1;
 	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;

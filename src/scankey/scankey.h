@@ -10,8 +10,8 @@
  * piece, in index order, like the numbers of an odometer.
  *
  * Filters are conditions that the ranges do not guarantee: those on later columns, and those whose
- * constant has no byte form.  They are checked on the values of each entry, so no scan needs a
- * recheck.
+ * constant has no byte form.  They are checked for each entry, so no scan needs a recheck: on the
+ * bytes of its key (sfx_scankeys_pass) where these tell, else on its values (sfx_scankeys_check).
  *
  * The shape of the conditions (columns, strategies, types) is computed once; a scan that is
  * restarted with other constants reads only these again.
@@ -103,8 +103,9 @@ typedef struct SfxScanKeys
 
 	/* the filters */
 	int			nfilters;
-	int			filter_upto;	/* key columns that they read */
-	SfxScanFilter *filters;		/* [nquals] */
+	int			inexact;		/* those that bytes do not tell, which sfx_scankeys_check checks */
+	int			filter_upto;	/* key columns that these read */
+	SfxScanFilter *filters;		/* [nquals], by column */
 
 	/* the bytes: on the stack while conditions are worked out, then few, or more of them */
 	uint8	   *pinned;			/* of the prefix, without the lists' elements */
@@ -165,7 +166,13 @@ extern bool sfx_scankeys_stand_as(SfxScanKeys *sk, const SfxScanKeys *other);
 extern void sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi);
 
 /*
- * Do the values of the first filter_upto columns pass the filters?  keys: as in the last
+ * Does a stored key pass the filters, as far as its bytes tell?  If so, the inexact ones are left,
+ * if there are any.  Calls no function of the operator class.
+ */
+extern bool sfx_scankeys_pass(const SfxScanKeys *sk, const uint8 *key, int len);
+
+/*
+ * Do the values of the first filter_upto columns pass the inexact filters?  keys: as in the last
  * preparation.
  */
 extern bool sfx_scankeys_check(SfxScanKeys *sk, ScanKey keys, const Datum *values, const bool *isnull);

@@ -9,26 +9,130 @@
 #include "scankey_impl.h"
 
 #include "miscadmin.h"
+#include "port/pg_bswap.h"
 #include "utils/memutils.h"
+
+/* The first 8 bytes as a number, in their order; bytes that are missing count as zero. */
+static inline uint64
+first_bytes(const uint8 *p, int len)
+{
+	uint64		word = 0;
+
+	if (likely(len >= 8))
+	{
+		memcpy(&word, p, 8);
+		return pg_ntoh64(word);
+	}
+	if (len >= 4)
+	{
+		uint32		head;
+		uint32		tail;
+
+		memcpy(&head, p, 4);
+		memcpy(&tail, p + len - 4, 4);
+		return (uint64) pg_ntoh32(head) << 32 | (uint64) pg_ntoh32(tail) << 8 * (8 - len);
+	}
+	for (int i = 0; i < len; i++)
+		word |= (uint64) p[i] << 8 * (7 - i);
+	return word;
+}
+
+static inline int
+compare(const uint8 *a, int alen, const uint8 *b, int blen)
+{
+	int			c = memcmp(a, b, Min(alen, blen));
+
+	return c != 0 ? c : alen - blen;
+}
+
+/* Is a stored value, after which other bytes may come, in the filter's interval? */
+static inline bool
+in_interval(const SfxScanFilter *f, const uint8 *value, int len)
+{
+	uint64		first = first_bytes(value, len);
+
+	if (likely(first != f->first_lo && first != f->first_hi))
+		return first > f->first_lo && first < f->first_hi;
+	return compare(value, len, f->lo, f->lolen) >= 0 && compare(value, len, f->hi, f->hilen) < 0;
+}
+
+/* In byte order: the condition's interval.  False: it is not exact, or its ends are too long. */
+static bool
+make_interval(SfxScanKeys *sk, SfxScanFilter *f, const ScanKeyData *key)
+{
+	ByteRange	iv = {sk->lo, sk->hi, 0, 0};
+	bool		near = false;
+
+	if (f->qual->is_test)
+		sfx_interval_null_test(sk, f->qual, &iv);
+	else if (sfx_interval_constant(sk, f->qual, key->sk_argument, &iv, &near) != CONST_INTERVAL ||
+			 near)
+		return false;
+	if (Max(iv.lolen, iv.hilen) > SFX_FILTER_BYTES)
+		return false;
+	set_bytes(f->lo, &f->lolen, iv.lo, iv.lolen);
+	set_bytes(f->hi, &f->hilen, iv.hi, iv.hilen);
+	f->first_lo = first_bytes(f->lo, f->lolen);
+	f->first_hi = first_bytes(f->hi, f->hilen);
+	return true;
+}
 
 bool
 sfx_scanfilter_fill(SfxScanKeys *sk, ScanKey keys)
 {
-	if (sk->nfilters > 0 && sk->eval == NULL)
-		sk->eval = AllocSetContextCreate(sk->parent, "surfidx scan filters", ALLOCSET_SMALL_SIZES);
 	for (int i = 0; i < sk->nfilters; i++)
 	{
 		SfxScanFilter *f = &sk->filters[i];
 		SfxQual    *q = f->qual;
 		const ScanKeyData *key = &keys[q->keyno];
 
-		if (!(q->flags & SK_SEARCHARRAY))
+		if (q->flags & SK_SEARCHARRAY)
+		{
+			f->n = is_equal_array(q) ? sfx_array_equal_set(sk, q, key, &f->set) : -1;
+			f->by_bytes = f->n >= 0;
+			if (!f->by_bytes)
+				f->n = sfx_array_open(q, key, &f->elems, &f->elem_isnull);
+			if (f->n == 0)
+				return false;
+		}
+		f->exact = !sk->kd->comparator && !q->row &&
+			(q->flags & SK_SEARCHARRAY ? f->by_bytes : make_interval(sk, f, key));
+		if (f->exact)
 			continue;
-		f->n = is_equal_array(q) ? sfx_array_equal_set(sk, q, key, &f->set) : -1;
-		f->by_bytes = f->n >= 0;
-		if (!f->by_bytes)
-			f->n = sfx_array_open(q, key, &f->elems, &f->elem_isnull);
-		if (f->n == 0)
+		sk->inexact++;
+		sk->filter_upto = Max(sk->filter_upto, q->upto);
+	}
+	if (sk->inexact > 0 && sk->eval == NULL)
+		sk->eval = AllocSetContextCreate(sk->parent, "surfidx scan filters", ALLOCSET_SMALL_SIZES);
+	return true;
+}
+
+bool
+sfx_scankeys_pass(const SfxScanKeys *sk, const uint8 *key, int len)
+{
+	int			col = 0;
+	int			at = 0;			/* where it stands */
+
+	for (int i = 0; i < sk->nfilters; i++)
+	{
+		const SfxScanFilter *f = &sk->filters[i];
+		SfxBytes	value;
+
+		if (!f->exact)
+			continue;
+		Assert(col <= f->qual->col);
+		for (; col < f->qual->col; col++)
+			at += sfx_column_length(&sk->kd->col[col], sk->index, key + at, len - at);
+		value = (SfxBytes) {key + at, len - at};
+		if (f->by_bytes)
+		{
+			ElemOrder	eo = {sk, col};
+
+			value.len = sfx_column_length(&sk->kd->col[col], sk->index, value.p, value.len);
+			if (!sfx_array_has(&eo, f->set, f->n, &value))
+				return false;
+		}
+		else if (!in_interval(f, value.p, value.len))
 			return false;
 	}
 	return true;
@@ -84,6 +188,8 @@ sfx_scankeys_check(SfxScanKeys *sk, ScanKey keys, const Datum *values, const boo
 		ScanKey		key = &keys[f->qual->keyno];
 		int			col = f->qual->col;
 
+		if (f->exact)
+			continue;
 		if (f->qual->row)
 			pass = sfx_row_passes(key, values, isnull);
 		else

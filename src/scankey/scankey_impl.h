@@ -52,10 +52,20 @@ struct SfxQual
 	char		elmalign;
 };
 
+/* Longer bounds of intervals are left to operators. */
+#define SFX_FILTER_BYTES	32
+
 /* A condition that is checked for each entry. */
 struct SfxScanFilter
 {
 	SfxQual    *qual;
+	bool		exact;			/* the column's bytes tell: they are in the set, or in [lo, hi) */
+	int			lolen;
+	int			hilen;
+	uint64		first_lo;		/* the first bytes of these as numbers */
+	uint64		first_hi;
+	uint8		lo[SFX_FILTER_BYTES];
+	uint8		hi[SFX_FILTER_BYTES];
 	bool		by_bytes;		/* = ANY, if all elements have bytes: a sorted set */
 	SfxBytes   *set;
 	Datum	   *elems;			/* other ANY conditions */
@@ -257,7 +267,10 @@ extern void sfx_scanfilter_add(SfxScanKeys *sk, SfxQual *q);
 /* The same, unless it is one already. */
 extern void sfx_scanfilter_once(SfxScanKeys *sk, SfxQual *q);
 
-/* Read the constants of filters with arrays.  False: one of them is empty, so no row matches. */
+/*
+ * Read the constants of filters.  False: one of them is an empty array, so no row matches.  Uses
+ * sk->lo, sk->hi and sk->scratch.
+ */
 extern bool sfx_scanfilter_fill(SfxScanKeys *sk, ScanKey keys);
 
 /*

@@ -21,7 +21,6 @@ sfx_scanfilter_add(SfxScanKeys *sk, SfxQual *q)
 
 	memset(f, 0, sizeof(*f));
 	f->qual = q;
-	sk->filter_upto = Max(sk->filter_upto, q->upto);
 }
 
 void

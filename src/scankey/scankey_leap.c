@@ -16,11 +16,30 @@
 
 #include "utils/memutils.h"
 
+/* The interval of a filter's column that the filter allows, or a wider one.  False: none. */
+static bool
+allowed_interval(SfxScanKeys *sk, SfxScanFilter *f, ScanKey keys, ByteRange *iv)
+{
+	SfxQual    *q = f->qual;
+	ConstResult r = CONST_FILTER;
+	bool		near;
+
+	if (f->exact && !f->by_bytes)
+	{
+		*iv = (ByteRange) {f->lo, f->hi, f->lolen, f->hilen};
+		return true;
+	}
+	if (!(q->flags & SK_SEARCHARRAY))
+		r = sfx_interval_constant(sk, q, sfx_first_key(&keys[q->keyno])->sk_argument, iv, &near);
+	if (r == CONST_FILTER)
+		sfx_interval_all(sk, iv);
+	return r != CONST_NONE;
+}
+
 bool
 sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from)
 {
 	ByteRange	iv;
-	ByteRange	one = {sk->lo, sk->hi, 0, 0};	/* free until sfx_scankeys_bounds */
 	int			col;
 
 	if (from >= sk->nquals)
@@ -37,26 +56,19 @@ sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from)
 	};
 	sk->leap_list = NULL;
 	col = sk->quals[from].col;
-	for (int i = from; i < sk->nquals && sk->quals[i].col == col; i++)
-	{
-		SfxQual    *q = &sk->quals[i];
-		ConstResult r = CONST_FILTER;
-		bool		near;
-
-		if (q->is_test)
-			sfx_interval_null_test(sk, q, &one);
-		else if ((q->flags & SK_SEARCHARRAY) == 0)
-			r = sfx_interval_constant(sk, q, sfx_first_key(&keys[q->keyno])->sk_argument,
-									  &one, &near);
-		if (r == CONST_NONE)
-			return false;
-		if (r == CONST_FILTER && !q->is_test)
-			sfx_interval_all(sk, &one);
-		sfx_interval_intersect(sk, col, &iv, &one);
-	}
 	for (int i = 0; i < sk->nfilters; i++)
-		if (sk->filters[i].qual->col == col && sk->filters[i].by_bytes)
-			sk->leap_list = &sk->filters[i];
+	{
+		SfxScanFilter *f = &sk->filters[i];
+		ByteRange	one = {sk->lo, sk->hi, 0, 0};	/* free until sfx_scankeys_bounds */
+
+		if (f->qual->col != col)
+			continue;
+		if (!allowed_interval(sk, f, keys, &one))
+			return false;
+		sfx_interval_intersect(sk, col, &iv, &one);
+		if (f->by_bytes)
+			sk->leap_list = f;
+	}
 	sk->leap_col = col;
 	sk->leap_lolen = iv.lolen;
 	sk->leap_hilen = iv.hilen;
