@@ -678,6 +678,8 @@ begin_packer(SfxPack *p, const SfxPos *low)
 	if (p->cut)
 	{
 		sfx_packer_cut_keys(p->packer, SFX_CUT_MOST);
+		if (p->whole)
+			sfx_packer_keys_whole(p->packer);
 		sfx_packer_part(p->packer, p->part);
 		return;
 	}
@@ -739,7 +741,7 @@ pack_once(SfxPack *p)
 	}
 	if (!fits && !p->too_many && !p->again)
 		sfx_corrupt(g->tree.index, sfx_group_leaf(g, g->from),
-					"entries of this leaf or of its right neighbours lie beyond the next one's");
+					"entries of this leaf or of its right neighbors do not end before the next one's");
 	sfx_packer_rests(p->packer, &p->rests, &p->stored);
 	if (p->cut)
 		p->rests = p->stored = 0;

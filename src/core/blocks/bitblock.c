@@ -48,13 +48,15 @@ sfx_bitblock_open(SfxBitBlock *b, const uint8_t *in, size_t len, int n)
 					 n) != SFX_OK ||
 		b->fix.width > SFX_BITS_MAXWIDTH)
 		return SFX_CORRUPT;
+	if (8 * (unsigned) b->fix.width < b->loose + 2 * (unsigned) b->ended)
+		return SFX_CORRUPT;
 	stored = stored_bits(b);
 	for (int r = 0; r < b->nrecords; r++)
 	{
 		Record		rec = get_record(b, r);
 
 		if (rec.from < last || rec.to > n || rec.fewer >= stored ||
-			(b->ended && (rec.fewer > 0 || stored == 0)))
+			(b->ended && rec.fewer > 0))
 			return SFX_CORRUPT;
 		last = rec.to;
 		bits += (size_t) (rec.to - rec.from) * rec.further;
@@ -221,7 +223,7 @@ sfx_bitblock_search(const SfxBitBlock *b, const uint8_t *t, uint32_t tlen, bool 
 {
 	uint8_t		key[SFX_BITS_MAXREST + 16];
 	uint32_t	width = (uint32_t) b->fix.width;
-	uint64_t	stored = UINT64_MAX << (64 - stored_bits(b));
+	uint64_t	stored = stored_bits(b) > 0 ? UINT64_MAX << (64 - stored_bits(b)) : 0;
 	uint64_t	head = sfx_load_be(t, tlen < width ? tlen : width) & stored;
 	bool		same;
 	int			i;

@@ -144,6 +144,9 @@ extern void sfx_packer_set_packing(SfxPacker *p, bool packing);
  */
 extern void sfx_packer_cut_keys(SfxPacker *p, uint32_t most);
 
+/* After that, before the first entry: the keys that come in are whole, so any list may be divided. */
+extern void sfx_packer_keys_whole(SfxPacker *p);
+
 /*
  * Put at most `most` entries on a page of cut keys, except for the entries of one key, which stay
  * together.  Call before the first entry.

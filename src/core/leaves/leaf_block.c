@@ -305,7 +305,7 @@ sfx_leaf_decode_payloads(const Block *k, const Lists *s, int from, int to, SfxBl
 	out->payload = p;
 	for (int i = 0; i < to; i++)
 	{
-		if (v[i] < prev || v[i] > most)
+		if (v[i] < prev || v[i] > most || v[i] - prev > SFX_MAX_ENTRY)
 			return SFX_CORRUPT;
 		if (i >= from)
 		{
@@ -373,6 +373,20 @@ fill_keyoff(int n, uint32_t width, uint32_t *keyoff)
 	keyoff[n] = (uint32_t) n * width;
 }
 
+/* Are the lengths of n decoded keys, of which some bits may be loose, such as writers give them? */
+static int
+check_loose(const SfxBlock *b, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		uint32_t	len = b->keyoff[i + 1] - b->keyoff[i];
+
+		if (len > SFX_MAX_ENTRY || (len == 0 && b->loose[i] > 0))
+			return SFX_CORRUPT;
+	}
+	return SFX_OK;
+}
+
 /* See leaf_block.h. */
 int
 sfx_leaf_decode_keys(const SfxLeaf *l, const Block *k, int from, int to, SfxBlock *out)
@@ -387,15 +401,19 @@ sfx_leaf_decode_keys(const SfxLeaf *l, const Block *k, int from, int to, SfxBloc
 	out->bits = k->kind == SFX_BLK_BITS || k->loose != NULL;
 	if (k->kind == SFX_BLK_BITS)
 		return sfx_bitblock_decode(&k->bits, from, to, prefixlen, out->keys, sizeof(out->keys),
-								   out->keyoff, out->loose, &out->width);
+								   out->keyoff, out->loose, &out->width) == SFX_OK ?
+			check_loose(out, n) : SFX_CORRUPT;
 	if (k->kind == SFX_BLK_STRING)
 	{
+		int			r;
+
 		out->width = 0;
 		for (int i = from; k->loose && i < to; i++)
 			out->loose[i - from] = (uint8_t) sfx_bits_get(k->loose, (size_t) (k->end - k->loose),
 														  3 * (size_t) i, 3);
-		return sfx_str_decode(&k->str, from, to, prefixlen, out->keys, sizeof(out->keys), out->keyoff,
-							  l->body + l->len);
+		r = sfx_str_decode(&k->str, from, to, prefixlen, out->keys, sizeof(out->keys), out->keyoff,
+						   l->body + l->len);
+		return r == SFX_OK && k->loose ? check_loose(out, n) : r;
 	}
 	if (k->kind == SFX_BLK_FIXED)
 	{

@@ -96,6 +96,7 @@ struct SfxPacker
 	Pending		pend;
 	SfxCoder	coder;			/* of the block that the first pending key begins */
 	uint32_t	cutmost;		/* keys up to this length are cut; 0: no keys */
+	bool		come_whole;		/* keys that come in are whole, whatever their length */
 	uint32_t	pagemost;		/* entries of a page, if no key has more; 0: as many as fit */
 	/* leaf_cut.c: what is left of a block's keys, in bits (of those that are known) and in bytes */
 	uint32_t	need[SFX_BLOCK_KEYS];

@@ -200,6 +200,20 @@ enum
 	HAVE_KEYS = 4				/* keys are there already */
 };
 
+/* Is no decoded entry larger than entries may be? */
+static int
+check_sizes(const SfxBlock *b)
+{
+	for (int i = 0; i < b->nent; i++)
+	{
+		int			k = sfx_block_keyno(b, i);
+
+		if (b->keyoff[k + 1] - b->keyoff[k] + b->payoff[i + 1] - b->payoff[i] > SFX_MAX_ENTRY)
+			return SFX_CORRUPT;
+	}
+	return SFX_OK;
+}
+
 /* Decode the range's entries. */
 static int
 decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, int want, SfxBlock *out)
@@ -256,7 +270,8 @@ decode_range(const SfxLeaf *l, const Block *k, SfxKeyRange *r, int want, SfxBloc
 	if (k->dups)
 		fill_keyno(&s, fromkey, first, n, out->keyno);
 	if (k->haspay)
-		return sfx_leaf_decode_payloads(k, &s, first, first + n, out);
+		return sfx_leaf_decode_payloads(k, &s, first, first + n, out) == SFX_OK ?
+			check_sizes(out) : SFX_CORRUPT;
 	return SFX_OK;
 }
 

@@ -46,6 +46,7 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	sfx_coder_restart(&p->coder);
 	p->coder.cut = 0;
 	p->cutmost = p->pagemost = 0;
+	p->come_whole = false;
 	if (low->len)
 		memcpy(p->lowkey, low->key, low->len);
 	p->low = (SfxPos) {p->lowkey, low->len, low->tid};
@@ -98,6 +99,12 @@ sfx_packer_cut_keys(SfxPacker *p, uint32_t most)
 	p->coder.dict = NULL;
 	p->dictno = 0;
 	p->sample = NULL;
+}
+
+void
+sfx_packer_keys_whole(SfxPacker *p)
+{
+	p->come_whole = true;
 }
 
 void
@@ -347,14 +354,15 @@ list_was_parted(const SfxPacker *p)
 /*
  * The first n pending entries fit on the page, as candidate p->best, and those after them do not.
  * Returns how many of them become its last block: a list whose key may have been cut already is not
- * divided, since the key between its parts must be whole.  SFX_NOSPACE: such a list has no room on
- * an empty page.
+ * divided, since the key between its parts must be whole.  A list that has no room on an empty page
+ * is divided, if its key is certainly whole; SFX_NOSPACE: it is not.
  */
 static int
 end_between_keys(SfxPacker *p, int n, const SfxPos *above, bool inf)
 {
 	const Pending *q = &p->pend;
 	int			k = key_of_entry(q, n - 1);
+	bool		whole = p->come_whole || pending_key(q, k).len > p->cutmost;
 
 	if (n == q->ends[k] && n < q->nent)
 		return n;
@@ -372,7 +380,9 @@ end_between_keys(SfxPacker *p, int n, const SfxPos *above, bool inf)
 			p->best = !p->best;
 			return q->ends[k - 1];
 		}
-	return p->nblocks > 0 ? 0 : SFX_NOSPACE;
+	if (p->nblocks > 0)
+		return 0;
+	return whole ? n : SFX_NOSPACE;
 }
 
 /*

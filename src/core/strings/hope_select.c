@@ -321,6 +321,7 @@ sfx_hope_select(SfxHopeScheme scheme, uint32_t limit, const HopeSample *sample, 
 	if (try_value(&x, lo + 1, limit, list, cap, s, &most))
 		return SFX_OK;
 	pick_strings(&x, UINT64_MAX, &hi);
+	hi = hi > 1 ? hi : 1;
 	for (hi++, lo++; hi - lo > 1 + lo / 128;)
 	{
 		uint64_t	mid = lo + (hi - lo) / (hi / 4 > lo ? 4 : 2);

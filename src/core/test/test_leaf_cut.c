@@ -867,6 +867,41 @@ test_cut_sizes(void)
 	}
 }
 
+/* One long key, whose list does not fit beside long fences, is divided, since it is whole. */
+static void
+test_cut_long_lists(void)
+{
+	const char *err = NULL;
+	uint8_t		low[2600];
+	uint8_t		high[2600];
+
+	memset(low, 'a', sizeof(low));
+	memset(high, 'c', sizeof(high));
+	low[2595] = high[2595] = '2';
+	for (int list = 100; list <= 1200 && !err; list += 100)
+	{
+		SfxPos		lo = {low, 2596, 0};
+		SfxPos		hi = {high, 2596, 0};
+		uint64_t	bytes;
+
+		reset();
+		for (int i = 0; i < list; i++)
+		{
+			uint8_t    *key = add(2600, random_tid());
+
+			memcpy(key, low, 2596);
+			memset(key + 2596, 'x', 4);
+		}
+		sort_entries();
+		give_all();
+		if (pack_cut(&lo, &hi) != SFX_OK)
+			err = "packing";
+		else
+			err = check_cut(&bytes);
+	}
+	ok(!err, "long keys that repeat between long fences%s%s", err ? ": " : "", err ? err : "");
+}
+
 /* A key that is the beginning of another one is refused. */
 static void
 test_cut_beginnings(void)
@@ -897,6 +932,7 @@ main(void)
 	test_cut_fences();
 	test_cut_lists();
 	test_cut_sizes();
+	test_cut_long_lists();
 	test_cut_beginnings();
 	reset();
 	free(arena);
