@@ -19,20 +19,21 @@
 void
 sfx_agg_add_odd(SfxAggregates *a, SfxAggState *s, Datum value, int times)
 {
-	MemoryContext old = MemoryContextSwitchTo(a->cxt);
+	MemoryContext old;
 	Datum		sum = value;
 
+	Assert(CurrentMemoryContext == a->scratch);
 	if (times > 1 && !SFX_MUTANT("odd numbers once"))
 		sum = DirectFunctionCall2(numeric_mul, value, NumericGetDatum(int64_to_numeric(times)));
 	if (s->have)
 		sum = DirectFunctionCall2(numeric_add, s->value, sum);
-	else
-		sum = datumCopy(sum, false, -1);
+	old = MemoryContextSwitchTo(a->cxt);
+	sum = datumCopy(sum, false, -1);
+	MemoryContextSwitchTo(old);
 	if (s->have)
 		pfree(DatumGetPointer(s->value));
 	s->value = sum;
 	s->have = true;
-	MemoryContextSwitchTo(old);
 }
 
 static void

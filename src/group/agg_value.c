@@ -513,6 +513,8 @@ sfx_aggregates_add(SfxAggregates *a, SfxAggState *states, const SfxBlock *block,
 void
 sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const SfxAggState *more)
 {
+	MemoryContext old = MemoryContextSwitchTo(a->scratch);
+
 	for (int i = 0; i < a->n; i++)
 	{
 		SfxAggMethod *m = &a->method[i];
@@ -538,6 +540,8 @@ sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const SfxAggState *m
 		if (m->numeric && more[i].have && !SFX_MUTANT("odd numbers stay behind"))
 			sfx_agg_add_odd(a, s, more[i].value, 1);
 	}
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(a->scratch);
 }
 
 void
