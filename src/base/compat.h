@@ -775,6 +775,13 @@ SfxCheckRights(const PlannedStmt *stmt)
 #endif
 }
 
+/* Steps of an expression that call a strict function.  Since 18 those of two arguments are a kind. */
+#if PG_VERSION_NUM < 180000
+#define SfxStepCalls(op)	((op) == EEOP_FUNCEXPR_STRICT)
+#else
+#define SfxStepCalls(op)	((op) == EEOP_FUNCEXPR_STRICT || (op) == EEOP_FUNCEXPR_STRICT_2)
+#endif
+
 /* Nodes of a plan that settings disable: since 18 counted, before part of its cost. */
 #if PG_VERSION_NUM < 180000
 #define SfxDisabledNodes(plan)	0

@@ -31,6 +31,7 @@
 #include "surfidx.h"
 #include "compat.h"
 #include "index_only.h"
+#include "like.h"
 #include "scan.h"
 #include "settings.h"
 #include "slot.h"
@@ -325,7 +326,10 @@ look_at_scan(PlanState *ps, bool output)
 	if (unread)
 		ExecSetExecProcNode(ps, rows_by_block && !further ? exec_unread : exec_unread_by_core);
 	else if (rows_by_block)
+	{
+		sfx_like_quicken(ps->qual);
 		ExecSetExecProcNode(ps, further ? exec_rows_further : exec_rows);
+	}
 }
 
 /* An aggregate of all rows: what it reads of them stands in the aggregates' arguments. */

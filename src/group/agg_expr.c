@@ -8,6 +8,7 @@
 #include "surfidx.h"
 #include "agg_expr.h"
 #include "key.h"
+#include "like.h"
 #include "payload.h"
 #include "slot.h"
 
@@ -208,7 +209,8 @@ sfx_condition_prepare(SfxExprs *x, List *clauses)
 			note_column(x, c, lfirst(lc2));
 		if (c->compared >= 0)
 			c->compared = column < 0 ? -1 : Max(c->compared, column);
-		c->clause[c->n++] = ExecInitExpr((Expr *) clause, &x->scan->ss.ps);
+		c->clause[c->n] = ExecInitExpr((Expr *) clause, &x->scan->ss.ps);
+		sfx_like_quicken(c->clause[c->n++]);
 	}
 	return c;
 }
