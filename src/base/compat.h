@@ -775,7 +775,7 @@ SfxCheckRights(const PlannedStmt *stmt)
 #endif
 }
 
-/* Steps of an expression that call a strict function.  Since 18 those of two arguments are a kind. */
+/* A step of an expression that calls a strict function: since 18 two arguments are a kind. */
 #if PG_VERSION_NUM < 180000
 #define SfxStepCalls(op)	((op) == EEOP_FUNCEXPR_STRICT)
 #else

@@ -741,7 +741,7 @@ pack_once(SfxPack *p)
 	}
 	if (!fits && !p->too_many && !p->again)
 		sfx_corrupt(g->tree.index, sfx_group_leaf(g, g->from),
-					"entries of this leaf or of its right neighbors do not end before the next one's");
+					"entries of this leaf or its right neighbors reach into the next one");
 	sfx_packer_rests(p->packer, &p->rests, &p->stored);
 	if (p->cut)
 		p->rests = p->stored = 0;
