@@ -29,6 +29,11 @@ allowed_interval(SfxScanKeys *sk, SfxScanFilter *f, ScanKey keys, ByteRange *iv)
 		*iv = (ByteRange) {f->lo, f->hi, f->lolen, f->hilen};
 		return true;
 	}
+	if (q->is_test)
+	{
+		sfx_interval_null_test(sk, q, iv);
+		return true;
+	}
 	if (!(q->flags & SK_SEARCHARRAY))
 		r = sfx_interval_constant(sk, q, sfx_first_key(&keys[q->keyno])->sk_argument, iv, &near);
 	if (r == CONST_FILTER)
