@@ -632,11 +632,9 @@ leap(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry *e)
 	so->leap.far = false;
 	found = so->keys.leap_col >= 0 &&
 		sfx_scankeys_leap(&so->keys, e->key, e->keylen, dir, &pos);
-	if (scan->parallel_scan)
-	{
-		so->share.ahead = found;
+	so->share.ahead = found;
+	if (found && scan->parallel_scan)
 		so->share.pos = pos;
-	}
 	else if (found)
 	{
 		so->leap.from = sfx_reader_leaf(so->reader);
