@@ -12,29 +12,15 @@
 set -e
 . "$(dirname "$0")/common.sh"
 cd "$ROOT_DIR"
+. bench/core/build.sh
 entries=10000000
 case $1 in
 	[0-9]*) entries=$1; shift ;;
 esac
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-flags="-std=c11 -O2 $CORE_FLAGS"
-for src in $CORE_SOURCES; do
-	# shellcheck disable=SC2086
-	${CC:-cc} $flags -c "$src" -o "$dir/$(basename "$src" .c).o"
-done
-# shellcheck disable=SC2086
-${CC:-cc} $flags bench/core/bench_codecs.c "$dir"/*.o -lm -o "$dir/codecs"
-# shellcheck disable=SC2086
-${CC:-cc} $flags bench/core/bench_inner.c "$dir"/*.o -lm -o "$dir/inner"
-# shellcheck disable=SC2086
-${CC:-cc} $flags bench/core/bench_hope.c "$dir"/*.o -lm -o "$dir/hope"
-# shellcheck disable=SC2086
-${CC:-cc} $flags bench/core/bench_table.c "$dir"/*.o -lm -o "$dir/table"
-# shellcheck disable=SC2086
-${CC:-cc} $flags bench/core/bench_grow.c "$dir"/*.o -lm -o "$dir/grow"
-# shellcheck disable=SC2086
-${CC:-cc} $flags bench/core/bench_surf.c "$dir"/*.o -lm -o "$dir/surf"
+core_objects "$dir"
+core_bench "$dir" codecs inner hope table grow surf
 case "$*" in
 	*paths=*) ;;
 	*) find /usr -xdev >"$dir/paths" 2>/dev/null || true; set -- "$@" "paths=$dir/paths" ;;

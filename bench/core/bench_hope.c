@@ -1,9 +1,9 @@
 /*
  * bench_hope.c - HOPE: compression rates, times, sizes of dictionaries
  *
- *	bench_hope [file]...		(make bench-core)
+ *	bench_hope [-l intervals] [-n keys] [file]...		(make bench-core)
  *
- * Made-up e-mails (host-reversed) and URLs, and the lines of each file given.  Keys are sorted; one
+ * Made-up e-mails (host-reversed), URLs and titles, and the lines of each file given.  Keys are sorted; one
  * in so many is in the sample, a tenth of all and at most SAMPLE bytes.  rate: bytes of source per
  * byte of code; bits: the same in bits, without what fills up the last byte (what the paper
  * reports).  random: rate on random bytes with the same dictionary.  enc (key by key), batch (in
@@ -16,19 +16,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
 #include "fsst.h"
+#include "made.h"
 
 #define SAMPLE		1000000
-#define LIMIT		65536
-#define N			300000
 #define BATCH		256
 #define ROUNDS		3
 
 /* ---- keys ---- */
 
 static SfxHopeKey *keys;
-static uint32_t nkeys;
+static uint32_t nkeys,
+			most = 300000;
 static uint8_t *text;
 static size_t used,
 			room;
@@ -36,7 +35,7 @@ static size_t used,
 static void
 add(const char *s, size_t len)
 {
-	if (used + len > room || nkeys == N)
+	if (used + len > room || nkeys == most)
 		return;
 	memcpy(text + used, s, len);
 	keys[nkeys++] = (SfxHopeKey) {text + used, (uint32_t) len};
@@ -52,84 +51,17 @@ compare(const void *a, const void *b)
 	return sfx_cmp_bytes(x->key, x->len, y->key, y->len);
 }
 
-/* Syllables make words that look as if they had been thought of. */
-static int
-word(char *p, uint64_t *x)
-{
-	static const char *const syllable[] = {"ma", "ri", "an", "jo", "el", "son", "ber", "ka", "li", "th", "er", "mi", "ch", "ta",
-	"do", "ro", "be", "st", "ne", "ha"};
-	int			n = 0,
-				k = 2 + (int) (*x & 1);
-
-	for (*x >>= 1; k > 0; k--, *x /= 20)
-		n += sprintf(p + n, "%s", syllable[*x % 20]);
-	return n;
-}
-
 static void
-make_email(void)
+make(size_t (*one) (char *s))
 {
-	static const char *const host[] = {"com.gmail", "com.yahoo", "com.hotmail", "de.web", "org.example.mail",
-	"com.aol", "net.comcast", "de.gmx", "com.outlook", "edu.university.cs"};
-	char		s[200];
-	uint64_t	x = rnd(),
-				h = rnd() % 64;
-	int			n;
-
-	if (h < 56)
-		n = sprintf(s, "%s@", host[(h * h / 316) % 10]);
-	else
-	{
-		uint64_t	y = rnd() % 4000;
-
-		n = sprintf(s, "%s.", y & 1 ? "com" : y & 2 ? "net" : "org");
-		n += word(s + n, &y);
-		s[n++] = '@';
-	}
-	n += word(s + n, &x);
-	if (x & 1)
-	{
-		s[n++] = x & 2 ? '.' : '_';
-		x >>= 2;
-		n += word(s + n, &x);
-	}
-	x = rnd();
-	if (x & 1)
-		n += sprintf(s + n, "%u", (unsigned) (x >> 8) % (x & 2 ? 100 : 10000));
-	add(s, (size_t) n);
-}
-
-static void
-make_url(void)
-{
-	static const char *const part[] = {"index", "article", "news", "products", "category", "images",
-	"forum", "view", "user", "search"};
-	static const char *const end[] = {".html", ".php?id=", "/", ".aspx?page=", "?q="};
 	char		s[400];
-	uint64_t	h = rnd() % 3000,
-				x = rnd();
-	int			n = sprintf(s, "http://%s", h % 4 ? "www." : "");
 
-	h = h * h / 3000;
-	n += word(s + n, &h);
-	n += sprintf(s + n, "%s/", h % 3 ? ".co.uk" : ".com");
-	for (int k = 1 + (int) (x % 3); k > 0; k--)
+	for (uint32_t i = 0; i < most; i++)
 	{
-		x = rnd();
-		n += sprintf(s + n, "%s%s", part[(x % 32) * (x % 32) % 10], k > 1 ? "/" : "");
-		if (x & 64)
-		{
-			s[n++] = '-';
-			x >>= 8;
-			n += word(s + n, &x);
-			s[n++] = '/';
-		}
+		size_t		n = one(s);
+
+		add(s, n);
 	}
-	x = rnd();
-	n += sprintf(s + n, "%s", end[x % 5]);
-	if (x & 32)
-		n += sprintf(s + n, "%u", (unsigned) (x >> 8) % 100000);
-	add(s, (size_t) n);
 }
 
 static void
@@ -148,7 +80,7 @@ read_lines(const char *file)
 	}
 	while (fgets(line, sizeof(line), f))
 		lines++;
-	step = lines / N + 1;
+	step = lines / most + 1;
 	rewind(f);
 	while (fgets(line, sizeof(line), f))
 		if (i++ % step == 0)
@@ -340,23 +272,31 @@ run(const char *set, uint32_t limit)
 int
 main(int argc, char **argv)
 {
-	room = (size_t) N * 256;
+	uint32_t	limit = 65536;
+	int			i = 1;
+
+	for (; i + 1 < argc && argv[i][0] == '-'; i += 2)
+		if (argv[i][1] == 'l')
+			limit = (uint32_t) atol(argv[i + 1]);
+		else
+			most = (uint32_t) atol(argv[i + 1]);
+	room = (size_t) most * 256;
 	text = malloc(room + 8);
-	keys = malloc(sizeof(*keys) * N);
+	keys = malloc(sizeof(*keys) * most);
 	printf("%-8s %-8s %6s %6s %7s %7s %6s %6s %8s %8s %6s %7s %6s\n", "set", "scheme", "rate", "bits", "random", "enc",
 		   "batch", "dec", "dict B", "interv", "state", "build", "open");
-	for (int i = 0; i < N; i++)
-		make_email();
-	run("e-mails", LIMIT);
-	for (int i = 0; i < N; i++)
-		make_url();
-	run("URLs", LIMIT);
-	for (int i = 1; i < argc; i++)
+	make(made_email);
+	run("e-mails", limit);
+	make(made_url);
+	run("URLs", limit);
+	make(made_title);
+	run("titles", limit);
+	for (; i < argc; i++)
 	{
 		const char *base = strrchr(argv[i], '/');
 
 		read_lines(argv[i]);
-		run(base ? base + 1 : argv[i], LIMIT);
+		run(base ? base + 1 : argv[i], limit);
 	}
 	return 0;
 }
