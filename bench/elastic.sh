@@ -3,7 +3,7 @@
 # shrink again, in a fixed amount of memory.
 #
 #	bench/elastic.sh [--rows n] [--transactions n] [--runs n] [--buffers size] [--limit kB]
-#		[--memory size] [--out file.tsv]
+#		[--memory size] [--kinds "name..."] [--quarters "n..."] [--out file.tsv]
 #
 #	--rows n			rows when there are most (default 1000000)
 #	--transactions n	of each workload at each size (default 20000)
@@ -11,6 +11,8 @@
 #	--buffers size		shared_buffers (default 16MB: half of the btree when it is largest)
 #	--memory size		of the whole server, page cache included, by a control group: each method
 #						is then measured by itself, its files read before
+#	--kinds				of the methods below (default "btree full elastic cut")
+#	--quarters			of the rows, one step after the other (default "1 2 3 4 3 2 1")
 #	--limit kB			size_limit of "elastic" (default: half of what whole keys take then)
 #
 # Keys are random uuids.  The tables are alike but for their index: btree, whole keys (full), whole
@@ -41,9 +43,10 @@ limit=
 memory=
 out=$PWD/build/elastic.tsv
 kinds="btree full elastic cut"
+quarters="1 2 3 4 3 2 1"
 have=0
 
-take_options "rows transactions runs buffers limit memory out" "$@"
+take_options "rows transactions runs buffers limit memory kinds quarters out" "$@"
 no_words
 limit=${limit:-$((rows * 17 / 2 / 1024))}
 
@@ -218,7 +221,7 @@ report_machine
 echo "# shared_buffers = $buffers${memory:+, memory $memory}, size_limit = $limit kB," \
 	"$transactions transactions"
 number=0
-for quarter in 1 2 3 4 3 2 1; do
+for quarter in $quarters; do
 	number=$((number + 1))
 	now=$((rows / 4 * quarter))
 	name="$number: $now rows"

@@ -9,7 +9,8 @@
 #
 # The index is on (at, sensor).  Queries: one event (point) that is there or not; the first event at or after a time (open seek);
 # the first event between two times (closed seek), so far apart that 10 to 99 % of the answers are empty.
-# For each kind of filter: leaves read, filters asked, and pages that were not in shared_buffers, per query.  Counts, not times.
+# For each kind of filter: leaves read, filters asked, and pages that were not in shared_buffers, per
+# query; and CPU of the session, planning aside.
 
 cd "$(dirname "$0")/.." || exit 1
 . bench/begin.sh
@@ -34,6 +35,9 @@ CREATE TABLE event AS
 VACUUM (ANALYZE, FREEZE) event;
 CREATE TABLE result (key_set text, metric text, am text, value float8);
 CREATE TABLE query (kind text, k int, lo int8, hi int8, sensor int8);
+-- CPU of this session's server process, in us
+CREATE FUNCTION cpu() RETURNS float8 LANGUAGE sql AS
+	$$SELECT split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::float8 / 1000$$;
 -- Runs the queries of one kind; pages read from outside shared_buffers.
 CREATE FUNCTION ask(kind text) RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
@@ -63,7 +67,8 @@ INSERT INTO query SELECT format('closed seek, %s %% empty', p), k, lo, lo + (-ln
 VACUUM ANALYZE query;
 END
 
-printf '%-10s %-26s %10s %10s %10s %10s\n' filter queries leaves filters 'page reads' index
+printf '%-10s %-26s %10s %10s %10s %10s %10s\n' filter queries leaves filters 'page reads' \
+	'CPU, us' index
 for filter in none bloom surf; do
 	sql -c "SET client_min_messages = warning" -c "DROP INDEX IF EXISTS event_at_sensor" -c "CREATE INDEX event_at_sensor ON event USING surfidx (at, sensor) WITH (filter = $filter)" \
 		-c "CHECKPOINT"
@@ -73,12 +78,15 @@ for filter in none bloom surf; do
 		sql -At -F ' ' -v kind="$kind" -v filter="$filter" <<'END' | awk 'NF > 1'
 SELECT ask(:'kind') \gset warm_
 SELECT leaves AS leaves0, filters AS filters0 FROM surfidx_page_counts() \gset
+SELECT cpu() AS cpu0 \gset
 SELECT ask(:'kind') AS reads \gset
-WITH c AS (SELECT round((leaves - :leaves0)::numeric / n, 3) AS leaves, round((filters - :filters0)::numeric / n, 3) AS filters, round(:reads::numeric / n, 3) AS reads
+SELECT cpu() - :cpu0 AS cpu \gset
+WITH c AS (SELECT round((leaves - :leaves0)::numeric / n, 3) AS leaves, round((filters - :filters0)::numeric / n, 3) AS filters, round(:reads::numeric / n, 3) AS reads, round(:cpu::numeric / n, 2) AS cpu
 		FROM surfidx_page_counts(), (SELECT count(*) AS n FROM query WHERE kind = :'kind') x),
 	r AS (INSERT INTO result SELECT :'kind', metric, :'filter', value FROM c,
-		LATERAL (VALUES ('leaves per query', leaves), ('filters per query', filters), ('pages read per query', reads)) v (metric, value))
-SELECT format('%-10s %-26s %10s %10s %10s %10s', :'filter', :'kind', leaves, filters, reads, pg_size_pretty(pg_relation_size('event_at_sensor'))) FROM c;
+		LATERAL (VALUES ('leaves per query', leaves), ('filters per query', filters), ('pages read per query', reads),
+			('CPU, us per query', cpu)) v (metric, value))
+SELECT format('%-10s %-26s %10s %10s %10s %10s %10s', :'filter', :'kind', leaves, filters, reads, cpu, pg_size_pretty(pg_relation_size('event_at_sensor'))) FROM c;
 END
 	done
 done
