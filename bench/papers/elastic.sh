@@ -27,7 +27,7 @@ entries=200000
 transactions=2000
 bounds="50 60 70 80 90"
 day=40000
-days="80 110 90 70 150 320 120 60 240 100 150 80 70 90"
+days="80 110 90 70 150 320 120 60 100"
 window=4
 paper "transactions bounds day days window" "$@"
 
