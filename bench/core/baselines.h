@@ -80,7 +80,8 @@ radix_build_part(Radix *t, uint32_t from, uint32_t to, uint32_t depth)
 
 	if (to - from == 1)
 		return 2 * (uintptr_t) from + 1;
-	path = sfx_lcp(k[from].s + depth, k[from].len - depth, k[to - 1].s + depth, k[to - 1].len - depth);
+	path = sfx_lcp(k[from].s + depth, k[from].len - depth, k[to - 1].s + depth,
+		k[to - 1].len - depth);
 	depth += path;
 	for (uint32_t i = from + 1; i < to; i++)
 		n += k[i].s[depth] != k[i - 1].s[depth];
@@ -228,7 +229,8 @@ radix_walk(const Radix *t, uintptr_t at, uint32_t depth, const Key *k, int *left
 	}
 	for (int i = 0; i < v->n && *left > 0; i++)
 		if (v->rest[i] >= from)
-			radix_walk(t, radix_sorted_children(v)[i], depth + 1, v->rest[i] == from ? k : NULL, left, sum);
+			radix_walk(t, radix_sorted_children(v)[i], depth + 1, v->rest[i] == from ? k : NULL,
+				left, sum);
 }
 
 static inline void
@@ -252,7 +254,7 @@ typedef struct BtNode
 	uint32_t	level;			/* 0: leaf */
 	struct BtNode *next;		/* of a leaf */
 	uint64_t	key[BT_SLOTS];	/* an integer, or a record: a length of two bytes, and the key */
-	uint64_t	value[BT_SLOTS];	/* a number, or a child whose keys are not less than the slot's */
+	uint64_t	value[BT_SLOTS];	/* a number, or a child whose keys are not less */
 } BtNode;
 
 typedef struct BtTree
@@ -360,7 +362,7 @@ bt_seek(const BtTree *t, const Key *k, uint32_t *slot)
 		uint32_t	lo = v->level > 0,
 					hi = v->n;
 
-		/* inner nodes: the last child whose first key is not above k, found as the first slot above */
+		/* inner nodes: the last child whose first key is not above k */
 		while (lo < hi)
 		{
 			uint32_t	mid = (lo + hi) / 2;

@@ -1,6 +1,6 @@
 /*
- * bench_fst.c - the trie of a SuRF, pages and image of the index, beside pointer tries and a B+tree:
- * memory, lookups, ranges
+ * bench_fst.c - the trie of a SuRF, pages and image of the index, beside pointer tries and a
+ * B+tree: memory, lookups, ranges
  *
  *	bench_fst [-n entries] [-s int8 | e-mails] [-t]		(bench/papers/fst.sh)
  *
@@ -77,7 +77,8 @@ time_finds(const Structure *s, const Key *probe)
 		best = t < best ? t : best;
 		if (found != PROBES)
 		{
-			fprintf(stderr, "%s: %s finds %lu of %d\n", set, s->name, (unsigned long) found, PROBES);
+			fprintf(stderr, "%s: %s finds %lu of %d\n", set, s->name, (unsigned long) found,
+				PROBES);
 			fail(__LINE__);
 		}
 	}
@@ -148,14 +149,15 @@ run_trie(void)
 	sfx_surf_build_init(&b, &alloc, 0, 0);
 	for (size_t i = 0; i < nkeys; i++)
 		sfx_surf_add(&b, keys[i].s, keys[i].len);
-	if (sfx_surf_size(&b, &size) != SFX_OK || (bytes = malloc(size)) == NULL || sfx_surf_write(&b, bytes, size) != SFX_OK ||
+	if (sfx_surf_size(&b, &size) != SFX_OK || (bytes = malloc(size)) == NULL ||
+		sfx_surf_write(&b, bytes, size) != SFX_OK ||
 		sfx_surf_open(&t.s, bytes, size) != SFX_OK)
 		fail(__LINE__);
 	tell("trie", "build, ns an entry", (now() - start) / (double) nkeys);
 	sfx_surf_build_free(&b);
 	sfx_surf_iter_init(&t.it, &t.s, malloc(sfx_surf_iter_size(&t.s)));
 	tell("trie", "dense nodes", (double) t.s.ndense);
-	/* one of the paper's nodes is an edge, of which its structure has one for each byte of a path */
+	/* one of the paper's nodes is an edge; it has one for each byte of a path, too */
 	tell("trie", "bits an edge", 8.0 * (double) size / (double) t.s.nedges);
 	measure(&(Structure) {"trie", trie_find, trie_walk, &t}, (double) size);
 	free(bytes);
@@ -214,7 +216,8 @@ add_child(Pages *p, const SfxPos *low, uint32_t block, uint64_t count)
 	if (p->nchildren % 1024 == 0)
 		p->child = realloc(p->child, (p->nchildren + 1024) * sizeof(SfxChild));
 	memcpy(copy, low->key, low->len);
-	p->child[p->nchildren++] = (SfxChild) {.low = {copy, low->len, low->tid}, .blkno = block, .count = count};
+	p->child[p->nchildren++] = (SfxChild) {.low = {copy, low->len, low->tid}, .blkno = block,
+		.count = count};
 }
 
 static int
@@ -274,11 +277,13 @@ train(Pages *p)
 	int			len;
 
 	pack(p, &sample);
-	len = sfx_hope_build(SFX_FSST, 4096, rests, sfx_sample_keys(&sample, rests), scratch, room_of_build, bytes, cap);
+	len = sfx_hope_build(SFX_FSST, 4096, rests, sfx_sample_keys(&sample, rests), scratch,
+		room_of_build, bytes, cap);
 	if (len < 0)
 		fail(__LINE__);
 	p->dict = malloc(sfx_hope_state_size(bytes, (size_t) len));
-	if (sfx_hope_open(p->dict, sfx_hope_state_size(bytes, (size_t) len), bytes, (size_t) len) != SFX_OK)
+	if (sfx_hope_open(p->dict, sfx_hope_state_size(bytes, (size_t) len), bytes,
+		(size_t) len) != SFX_OK)
 		fail(__LINE__);
 	p->dictbytes = len;
 	free(rests);
@@ -299,7 +304,8 @@ add_inner_level(Pages *p)
 	{
 		int			most = n - at < SFX_INNER_MAXCHILDREN ? n - at : SFX_INNER_MAXCHILDREN,
 					len,
-					fit = sfx_inner_fit(child + at, most, at + most < n ? &child[at + most].low : NULL, body, CAPACITY, scratch, &len, NULL);
+					fit = sfx_inner_fit(child + at, most, at + most < n ? &child[at + most].low :
+						NULL, body, CAPACITY, scratch, &len, NULL);
 
 		if (fit < 1)
 			fail(__LINE__);
@@ -345,7 +351,8 @@ pages_find(void *s, const Key *k)
 	SfxLeaf		l;
 
 	open_leaf(p, &l, descend(p, &pos));
-	return sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &pos), &pos, &end, &p->out) == SFX_OK && p->out.nent == 1;
+	return sfx_leaf_decode(&l, sfx_leaf_find_block(&l, &pos), &pos, &end, &p->out) == SFX_OK &&
+		p->out.nent == 1;
 }
 
 /* Leaves have the lowest numbers, in order. */
@@ -399,7 +406,8 @@ run_pages(void)
 	while (p.nchildren > 1);
 	p.root = p.npages - 1;
 	tell("pages", "build, ns an entry", (now() - start) / (double) nkeys);
-	measure(&(Structure) {"pages", pages_find, pages_walk, &p}, (double) p.npages * PAGE + (double) p.dictbytes);
+	measure(&(Structure) {"pages", pages_find, pages_walk, &p},
+		(double) p.npages * PAGE + (double) p.dictbytes);
 	for (uint32_t i = 0; i < p.npages; i++)
 		free(p.page[i]);
 }
@@ -538,7 +546,8 @@ run_baselines(void)
 	BtTree		t;
 
 	bt_build(&t, keys, (uint32_t) nkeys, integer_keys);
-	measure(&(Structure) {"B+tree", tree_find, tree_walk, &t}, (double) t.mem.used + (double) t.records.used);
+	measure(&(Structure) {"B+tree", tree_find, tree_walk, &t},
+		(double) t.mem.used + (double) t.records.used);
 	free(t.mem.p);
 	free(t.records.p);
 	for (int compact = 0; compact < 2; compact++)
@@ -546,7 +555,8 @@ run_baselines(void)
 		Radix		r;
 
 		radix_build(&r, keys, (uint32_t) nkeys, compact);
-		measure(&(Structure) {compact ? "C-ART" : "ART", art_find, art_walk, &r}, (double) r.mem.used);
+		measure(&(Structure) {compact ? "C-ART" : "ART", art_find, art_walk, &r},
+			(double) r.mem.used);
 		free(r.mem.p);
 	}
 }

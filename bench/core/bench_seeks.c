@@ -5,7 +5,8 @@
  *	bench_seeks [-n entries] [-t threads]		(bench/papers/surf.sh)
  *
  * Lines of "set, series, x, metric, value" with tabs; series: base, hash, real, mixed (half of the
- * bits each), and Bloom; x: bits a key, or threads.  Keys: random int8; made-up e-mails, host first.
+ * bits each), and Bloom; x: bits a key, or threads.  Keys: random int8; made-up e-mails, host
+ * first.
  *
  * One key in ten is left out.  Points: half of them such absent keys, which tell the false
  * positives.  Open seeks: the first key not below an absent one.  Closed seeks: is there a key from
@@ -170,7 +171,8 @@ make_surf(SfxSurf *s, unsigned hash, unsigned real, uint64_t *size)
 	sfx_surf_build_init(&b, &alloc, hash, real);
 	for (size_t i = 0; i < nkeys; i++)
 		sfx_surf_add(&b, keys[i].s, keys[i].len);
-	if (sfx_surf_size(&b, size) != SFX_OK || (bytes = malloc(*size)) == NULL || sfx_surf_write(&b, bytes, *size) != SFX_OK ||
+	if (sfx_surf_size(&b, size) != SFX_OK || (bytes = malloc(*size)) == NULL ||
+		sfx_surf_write(&b, bytes, *size) != SFX_OK ||
 		sfx_surf_open(s, bytes, *size) != SFX_OK)
 		exit(1);
 	sfx_surf_build_free(&b);

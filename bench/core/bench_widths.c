@@ -55,7 +55,8 @@ tell(const char *codec, int width, const char *metric, double v)
 static int
 encode(int codec, const uint64_t *v, int count, uint8_t *out)
 {
-	return codec == 0 ? sfx_int_encode(v, count, out, stride) : sfx_int_encode_as((SfxIntCodec) codec, v, count, out, stride);
+	return codec == 0 ? sfx_int_encode(v, count, out, stride) :
+		sfx_int_encode_as((SfxIntCodec) codec, v, count, out, stride);
 }
 
 static void
@@ -75,7 +76,8 @@ measure_codec(const char *name, int codec, int width, const int *place)
 			return;
 		bytes += size[b];
 	}
-	BEST(t[0], (double) n, for (int b = 0; b < nblocks; b++) encode(codec, value + b * block, block, packed + (size_t) b * stride);)
+	BEST(t[0], (double) n, for (int b = 0; b < nblocks; b++) encode(codec, value + b * block,
+		block, packed + (size_t) b * stride);)
 	BEST(t[1], (double) n,
 		 for (int b = 0; b < nblocks; b++)
 		 {
@@ -107,7 +109,8 @@ measure_codec(const char *name, int codec, int width, const int *place)
 						at = place[p] % block;
 			 static uint8_t again[SFX_INT_BOUND(SFX_INT_MAX) + 8];
 
-			 sfx_int_decode(packed + (size_t) b * stride, (size_t) size[b], block, 0, block - 1, out);
+			 sfx_int_decode(packed + (size_t) b * stride, (size_t) size[b], block, 0, block - 1,
+				out);
 			 memmove(out + at + 1, out + at, 8 * (size_t) (block - 1 - at));
 			 out[at] = value[place[p]];
 			 sum += (uint64_t) encode(codec, out, block, again);
@@ -173,7 +176,8 @@ measure_array(int width, const int *place)
 static void
 run(int width)
 {
-	static const char *const name[] = {"best", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB", "SVBYTE"};
+	static const char *const name[] = {"best", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP",
+		"VBYTE", "VARINTGB", "SVBYTE"};
 	static int	place[PROBES];
 	uint64_t	x = 0;
 

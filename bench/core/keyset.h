@@ -128,18 +128,28 @@ integers(size_t n)
 static inline void
 emails(size_t n)
 {
-	static const char *const first[] = {"james", "mary", "john", "patricia", "robert", "jennifer", "michael", "linda",
-	"william", "elizabeth", "david", "barbara", "richard", "susan", "joseph", "jessica", "thomas", "sarah", "karen", "daniel", "lisa",
-	"matthew", "anthony", "mark", "sandra", "steven", "kimberly", "paul", "emily", "andrew", "donna", "kevin", "brian",
+	static const char *const first[] = {"james", "mary", "john", "patricia", "robert", "jennifer",
+		"michael", "linda",
+	"william", "elizabeth", "david", "barbara", "richard", "susan", "joseph", "jessica", "thomas",
+		"sarah", "karen", "daniel", "lisa",
+	"matthew", "anthony", "mark", "sandra", "steven", "kimberly", "paul", "emily", "andrew",
+		"donna", "kevin", "brian",
 	"laura", "jason", "helen", "ryan", "gary", "amy", "eric", "anna", "ruth", "scott", "frank"};
-	static const char *const last[] = {"smith", "johnson", "williams", "brown", "jones", "garcia", "miller", "davis",
-	"martinez", "lopez", "gonzalez", "wilson", "anderson", "taylor", "moore", "jackson", "lee", "perez", "thompson", "white", "harris",
-	"clark", "lewis", "robinson", "walker", "young", "allen", "king", "wright", "torres", "nguyen", "hill", "flores",
-	"green", "adams", "nelson", "baker", "hall", "rivera", "campbell", "mitchell", "carter", "roberts"};
-	static const char *const syl[] = {"an", "ber", "ca", "dor", "el", "fra", "gi", "har", "is", "jo", "ka", "lin", "mar",
+	static const char *const last[] = {"smith", "johnson", "williams", "brown", "jones", "garcia",
+		"miller", "davis",
+	"martinez", "lopez", "gonzalez", "wilson", "anderson", "taylor", "moore", "jackson", "lee",
+		"perez", "thompson", "white", "harris",
+	"clark", "lewis", "robinson", "walker", "young", "allen", "king", "wright", "torres",
+		"nguyen", "hill", "flores",
+	"green", "adams", "nelson", "baker", "hall", "rivera", "campbell", "mitchell", "carter",
+		"roberts"};
+	static const char *const syl[] = {"an", "ber", "ca", "dor", "el", "fra", "gi", "har", "is",
+		"jo", "ka", "lin", "mar",
 	"ne", "o", "pe", "qui", "ro", "sa", "tho", "u", "vi", "wil", "xa", "y", "zo"};
-	static const char *const host[] = {"com.gmail", "com.yahoo", "com.hotmail", "com.aol", "de.gmx", "net.comcast", "com.msn"};
-	static const char *const tld[] = {"com", "com", "com", "net", "org", "de", "co.uk", "edu", "fr", "it"};
+	static const char *const host[] = {"com.gmail", "com.yahoo", "com.hotmail", "com.aol",
+		"de.gmx", "net.comcast", "com.msn"};
+	static const char *const tld[] = {"com", "com", "com", "net", "org", "de", "co.uk", "edu",
+		"fr", "it"};
 	static const char sep[] = "._-";
 	char		b[200];
 

@@ -18,7 +18,8 @@
 static inline int
 made_word(char *p, uint64_t *x)
 {
-	static const char *const syllable[] = {"ma", "ri", "an", "jo", "el", "son", "ber", "ka", "li", "th", "er", "mi", "ch", "ta",
+	static const char *const syllable[] = {"ma", "ri", "an", "jo", "el", "son", "ber", "ka", "li",
+		"th", "er", "mi", "ch", "ta",
 	"do", "ro", "be", "st", "ne", "ha"};
 	int			n = 0,
 				k = 2 + (int) (*x & 1);
@@ -32,7 +33,8 @@ made_word(char *p, uint64_t *x)
 static inline size_t
 made_email(char *s)
 {
-	static const char *const host[] = {"com.gmail", "com.yahoo", "com.hotmail", "de.web", "org.example.mail",
+	static const char *const host[] = {"com.gmail", "com.yahoo", "com.hotmail", "de.web",
+		"org.example.mail",
 	"com.aol", "net.comcast", "de.gmx", "com.outlook", "edu.university.cs"};
 	uint64_t	x = rnd(),
 				h = rnd() % 64;
@@ -98,7 +100,8 @@ static inline size_t
 made_title(char *s)
 {
 	static const char *const small[] = {"of", "the", "and", "in", "de", "for", "at", "County"};
-	static const char *const kind[] = {"film", "album", "disambiguation", "footballer", "band", "novel"};
+	static const char *const kind[] = {"film", "album", "disambiguation", "footballer", "band",
+		"novel"};
 	uint64_t	x = rnd();
 	int			n = 0;
 
