@@ -86,7 +86,7 @@ INSERT INTO declined (why, query) VALUES
 	('an expression', 'SELECT id % 3, count(*) FROM t GROUP BY id % 3'), ('another column', 'SELECT DISTINCT id, b FROM t'),
 	('grouping sets', 'SELECT k, count(*) FROM t GROUP BY GROUPING SETS (k, ())'), ('rollup', 'SELECT k, b, count(*) FROM t GROUP BY ROLLUP (k, b)'),
 	('volatile condition', 'SELECT k, count(*) FROM t WHERE b > random() GROUP BY k'),
-	('FILTER by a subquery', 'SELECT k, count(*) FILTER (WHERE b > (SELECT 3)) FROM t GROUP BY k'), ('another aggregate', 'SELECT k, stddev(b) FROM t GROUP BY k'),
+	('FILTER by a subquery', 'SELECT k, count(*) FILTER (WHERE b > (SELECT 3)) FROM t GROUP BY k'), ('an ordered set', 'SELECT k, mode() WITHIN GROUP (ORDER BY b) FROM t GROUP BY k'),
 	('distinct that is no count', 'SELECT k, sum(DISTINCT b) FROM t GROUP BY k'), ('distinct of two', 'SELECT count(DISTINCT (k, b)) FROM t'),
 	('two distinct columns', 'SELECT count(DISTINCT k), count(DISTINCT b) FROM t'), ('distinct of a later column', 'SELECT k, count(DISTINCT big) FROM t GROUP BY k'),
 	('distinct of a later column, no groups', 'SELECT count(DISTINCT b) FROM t WHERE k > 3'),

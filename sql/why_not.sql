@@ -9,8 +9,8 @@ INSERT INTO t SELECT i, i % 10, i, i FROM generate_series(1, 5000) i;
 CREATE INDEX t_a ON t USING surfidx (a) INCLUDE (b);
 CREATE INDEX t_c ON t USING surfidx (c, b);
 VACUUM ANALYZE t;
-SELECT q, surfidx_why_not(q) FROM unnest(ARRAY['SELECT count(*) FROM t WHERE a > 5', 'SELECT count(d) FROM t', 'SELECT sum(b) FROM t GROUP BY c', 'SELECT stddev(b) FROM t', 'SELECT count(*) FROM t WHERE b > random()',
-	'SELECT count(a ORDER BY a) FROM t', 'SELECT a, count(*) FROM t GROUP BY ROLLUP (a)', 'SELECT DISTINCT ON (a) a, b FROM t', 'SELECT count(*) FROM t JOIN t u USING (a)', 'SELECT a, b FROM t', 'SELECT count(*) FROM t TABLESAMPLE system (100)',
+SELECT q, surfidx_why_not(q) FROM unnest(ARRAY['SELECT count(*) FROM t WHERE a > 5', 'SELECT count(d) FROM t', 'SELECT sum(b) FROM t GROUP BY c', 'SELECT stddev(b + random()) FROM t', 'SELECT count(*) FROM t WHERE b > random()',
+	'SELECT count(DISTINCT a) FILTER (WHERE b > 1) FROM t', 'SELECT a, count(*) FROM t GROUP BY ROLLUP (a)', 'SELECT DISTINCT ON (a) a, b FROM t', 'SELECT count(*) FROM t JOIN t u USING (a)', 'SELECT a, b FROM t', 'SELECT count(*) FROM t TABLESAMPLE system (100)',
 	'SELECT count(*) FROM (SELECT a FROM t FOR UPDATE) x', 'SELECT a + random(), count(*) FROM t GROUP BY 1', 'SELECT a, count(*) FROM t GROUP BY a']) WITH ORDINALITY x (q, n) ORDER BY n;
 SET surfidx.aggregates = off;
 SELECT surfidx_why_not('SELECT count(*) FROM t');

@@ -16,6 +16,7 @@
 #include "agg_exec.h"
 #include "agg_expr.h"
 #include "agg_group.h"
+#include "agg_partial.h"
 #include "compat.h"
 #include "counters.h"
 #include "index_only.h"
@@ -29,6 +30,7 @@
 #include "catalog/objectaccess.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -232,27 +234,39 @@ check_function(Oid function, ObjectType type)
 	InvokeFunctionExecuteHook(function);
 }
 
+static void
+check_function_as(Oid function, Oid user)
+{
+	if (!SfxMayExecuteAs(function, user))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
+}
+
 /* The user may call the aggregate, and the aggregate's owner may call its functions; else ERROR. */
 static void
-check_aggregate(Oid aggregate)
+check_aggregate(const Aggref *agg)
 {
+	Oid			aggregate = agg->aggfnoid;
 	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
 	Oid			transition;
+	Oid			last;
 	Oid			owner;
 
 	check_function(aggregate, OBJECT_AGGREGATE);
 	if (!HeapTupleIsValid(tup))
 		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
 	transition = ((Form_pg_aggregate) GETSTRUCT(tup))->aggtransfn;
+	last = !sfx_agg_is_partial(agg) ? ((Form_pg_aggregate) GETSTRUCT(tup))->aggfinalfn :
+		agg->aggtranstype == INTERNALOID ? ((Form_pg_aggregate) GETSTRUCT(tup))->aggserialfn : InvalidOid;
 	ReleaseSysCache(tup);
 	tup = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggregate));
 	if (!HeapTupleIsValid(tup))
 		elog(ERROR, "cache lookup failed for function %u", aggregate);
 	owner = ((Form_pg_proc) GETSTRUCT(tup))->proowner;
 	ReleaseSysCache(tup);
-	if (!SfxMayExecuteAs(transition, owner))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(transition));
-	InvokeFunctionExecuteHook(transition);
+	check_function_as(transition, owner);
+	if (OidIsValid(last))
+		check_function_as(last, owner);
 }
 
 /*
@@ -268,7 +282,32 @@ check_rights(const SfxAggNode *node)
 		check_function(lfirst_oid(lc), OBJECT_FUNCTION);
 	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].aggref)
-			check_aggregate(node->outputs[i].aggref->aggfnoid);
+			check_aggregate(node->outputs[i].aggref);
+}
+
+/* The arguments of an aggregate that its transition function takes. */
+static List *
+arguments_of(const Aggref *agg)
+{
+	List	   *exprs = NIL;
+	ListCell   *lc;
+
+	foreach(lc, agg->args)
+		if (list_length(exprs) < list_length(agg->aggargtypes))
+		exprs = lappend(exprs, lfirst_node(TargetEntry, lc)->expr);
+	return exprs;
+}
+
+/* Prepare an output's expressions, if it has any. */
+static void
+prepare_output(SfxExprs *exprs, SfxAggOutput *out)
+{
+	if (out->kind == SFX_AGG_FUNCTION)
+		out->prepared = sfx_expr_prepare(exprs, out->expr);
+	if (sfx_agg_is_filtered(out))
+		out->filter = sfx_condition_prepare(exprs, make_ands_implicit(out->aggref->aggfilter));
+	if (sfx_agg_is_computed(out))
+		out->args = sfx_arguments_prepare(exprs, arguments_of(out->aggref));
 }
 
 static void
@@ -280,15 +319,12 @@ prepare_expressions(SfxAggNode *node)
 	{
 		SfxAggOutput *out = &node->outputs[i];
 
-		if (out->kind != SFX_AGG_FUNCTION && !sfx_agg_is_filtered(out))
+		if (out->kind != SFX_AGG_FUNCTION && !sfx_agg_is_filtered(out) &&
+			!sfx_agg_is_computed(out))
 			continue;
 		if (node->exprs == NULL)
 			node->exprs = sfx_exprs_create(child);
-		if (out->kind == SFX_AGG_FUNCTION)
-			out->prepared = sfx_expr_prepare(node->exprs, out->expr);
-		else
-			out->filter = sfx_condition_prepare(node->exprs,
-												make_ands_implicit(out->aggref->aggfilter));
+		prepare_output(node->exprs, out);
 	}
 	if (child->ss.ps.qual == NULL)
 		return;

@@ -29,6 +29,7 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
+#include "optimizer/plancat.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
 #include "utils/guc.h"
@@ -295,9 +296,46 @@ conditions_cost(List *conditions, double rows)
 	return cost.startup + rows * (cost.per_tuple + SLOW_ROW_COST * cpu_tuple_cost);
 }
 
+/* The cost of computing arguments from a row, and of calling transition functions. */
+static Cost
+arguments_cost(PlannerInfo *root, const SfxAggWanted *w)
+{
+	QualCost	cost = {0};
+
+	for (int i = 0; i < list_length(w->exprs); i++)
+	{
+		const SfxAggOutput *out = &w->outputs[i];
+		QualCost	args;
+
+		if (!sfx_agg_is_computed(out))
+			continue;
+		cost_qual_eval_node(&args, (Node *) out->aggref->args, root);
+		cost.per_tuple += args.per_tuple;
+		if (out->kind == SFX_AGG_FED)
+			add_function_cost(root, sfx_agg_transition(out->aggref), NULL, &cost);
+	}
+	return cost.per_tuple;
+}
+
+/*
+ * Cost of the table's pages for rows that are looked at in index order, block by block: core's, which
+ * knows how far this is the table's.
+ */
+static Cost
+ordered_heap_cost(PlannerInfo *root, const Candidate *c, double rows)
+{
+	IndexPath	path = c->path;
+
+	planning = false;
+	cost_index(&path, root, 1.0, false);
+	planning = true;
+	return Max(path.path.total_cost - c->total - rows * cpu_tuple_cost, 0);
+}
+
 /* The access method's estimate without its part for rows, and the cost of computing. */
 static Cost
-compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, double groups)
+compute_cost(PlannerInfo *root, const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w,
+			 double groups)
 {
 	double		rows = clamp_row_est(c->selectivity * rel->tuples);
 	double		row_cost = (cpu_index_tuple_cost +
@@ -311,8 +349,9 @@ compute_cost(const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w, d
 	if (w->values > 0 || w->grouping.columns > 0 || w->grouping.distinct || w->conditions)
 		each += KEY_COST;
 	rows = entries_read(c, rel, w, groups, rows, &pages);
-	return c->startup + pages + sfx_agg_heap_cost(rel, rows) +
-		rows * each * cpu_tuple_cost + groups * group;
+	return c->startup + pages +
+		(w->in_order ? ordered_heap_cost(root, c, rows) : sfx_agg_heap_cost(rel, rows)) +
+		rows * (each * cpu_tuple_cost + arguments_cost(root, w)) + groups * group;
 }
 
 /* ---- the node ---- */
@@ -454,7 +493,7 @@ find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, c
 	offer->candidate = c;
 	offer->groups = count_returned(root, question, offer->wanted.grouping.steps != NIL,
 								   clamp_row_est(c->selectivity * rel->tuples));
-	offer->cost = compute_cost(rel, c, &offer->wanted, offer->groups) +
+	offer->cost = compute_cost(root, rel, c, &offer->wanted, offer->groups) +
 		conditions_cost(conditions, clamp_row_est(c->selectivity * rel->tuples));
 	(void) sfx_agg_note(c->path.indexinfo->indexoid, "can answer");
 	return true;

@@ -7,7 +7,9 @@
  * nondeterministic collations, and operators that are not the class's.  Groups may be by functions
  * of such columns, too; and of the last column, by steps of functions of time (agg_bucket.c).
  *
- * An aggregate's argument is a column that the index returns in the type's own form.
+ * An aggregate's argument is a column that the index returns in the type's own form, or computed
+ * from such columns.  What the index cannot sum up or compare is passed to the aggregate's
+ * functions (agg_fed.c), in index order, which may be the order that the aggregate asks for.
  *
  * DISTINCT ON takes the first of a group's rows in the order of the query, which has to be that of
  * the index's next columns, or its reverse.
@@ -30,6 +32,7 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -90,13 +93,13 @@ column_of(Node *expr, const RelOptInfo *rel)
 	return var;
 }
 
-/* Does an aggregate take its rows in any order, with one argument at most? */
+/* Does an aggregate take its rows one by one, as the index may have them? */
 static bool
 is_plain(const Aggref *agg)
 {
-	return agg->aggorder == NIL && agg->agglevelsup == 0 &&
-		agg->aggkind == AGGKIND_NORMAL && !agg->aggvariadic && list_length(agg->args) <= 1 &&
-		(agg->aggdistinct == NIL || (agg->aggfnoid == F_COUNT_ANY && agg->aggfilter == NULL));
+	return agg->agglevelsup == 0 && agg->aggkind == AGGKIND_NORMAL &&
+		(agg->aggdistinct == NIL ||
+		 (agg->aggfnoid == F_COUNT_ANY && agg->aggfilter == NULL && agg->aggorder == NIL));
 }
 
 /* Do groups by a function that ascends come once, if equal results are told by this operator? */
@@ -253,8 +256,8 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 
 		if (IsA(part, Aggref) ? !is_plain((Aggref *) part) :
 			!(question->on && column_of(part, rel)) && !list_member(question->groups, part))
-			return sfx_agg_note(0, "an aggregate has ORDER BY, DISTINCT or several arguments, or "
-								"an output is neither an aggregate nor a group");
+			return sfx_agg_note(0, "an aggregate has DISTINCT or WITHIN GROUP, or an output is "
+								"neither an aggregate nor a group");
 	}
 	/* groups are told apart even if no output shows them */
 	return question->exprs != NIL || question->groups != NIL;
@@ -500,17 +503,17 @@ is_constant_order(const Search *s, int column, const SortGroupClause *clause, co
 }
 
 /*
- * Which of a group's entries does DISTINCT ON take, if those are ordered from this column on: the
- * first (1), the last (-1), or another one (0)?
+ * Are a group's entries, which are ordered from this column on, in that order (1), in the reverse
+ * (-1), or in another one (0)?
  */
 static int
-row_taken(const Search *s, const SfxAggQuestion *q, int column)
+order_of_group(const Search *s, const SfxAggQuestion *q, int column, List *order, List *ordered)
 {
 	int			taken = 0;
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	forboth(lc, q->order, lc2, q->ordered)
+	forboth(lc, order, lc2, ordered)
 	{
 		const Var  *var = column_of(lfirst(lc2), s->rel);
 		int			direction;
@@ -533,6 +536,13 @@ row_taken(const Search *s, const SfxAggQuestion *q, int column)
 	return taken == 0 ? 1 : taken;
 }
 
+/* The first column that orders the entries of a group. */
+static int
+first_within_group(const SfxAggWanted *w)
+{
+	return w->grouping.columns - (w->grouping.steps != NIL ? 1 : 0);
+}
+
 /* Describe an output that is a column: of all rows of a group, or of the row that is taken. */
 static bool
 find_column_output(const Search *s, const SfxAggQuestion *q, const Var *var, SfxAggWanted *w,
@@ -543,7 +553,7 @@ find_column_output(const Search *s, const SfxAggQuestion *q, const Var *var, Sfx
 	if (!q->on || list_member(q->groups, var))
 		return out->column >= 0 && out->column < w->grouping.columns;
 	out->kind = SFX_AGG_ROW;
-	out->direction = row_taken(s, q, w->grouping.columns - (w->grouping.steps != NIL ? 1 : 0));
+	out->direction = order_of_group(s, q, first_within_group(w), q->order, q->ordered);
 	if (out->direction == 0)
 		return sfx_agg_note(s->info->indexoid,
 							"DISTINCT ON takes rows in an order that is not that of its columns");
@@ -560,8 +570,9 @@ wants_distinct(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 {
 	SortGroupClause *clause = linitial_node(SortGroupClause, agg->aggdistinct);
 
-	if (w->grouping.steps != NIL || list_length(agg->aggdistinct) != 1 || out->column != w->grouping.columns ||
-		out->column >= s->info->nkeycolumns || !tells_groups(s, out->column, false))
+	if (w->grouping.steps != NIL || list_length(agg->aggdistinct) != 1 ||
+		out->column != w->grouping.columns || out->column >= s->info->nkeycolumns ||
+		!tells_groups(s, out->column, false))
 		return false;
 	if (get_op_opfamily_strategy(clause->eqop, s->info->opfamily[out->column]) !=
 		BTEqualStrategyNumber)
@@ -579,6 +590,7 @@ is_least(const Search *s, const Aggref *agg, SfxAggOutput *out)
 {
 	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(agg->aggfnoid));
 	Form_pg_aggregate form;
+	bool		column = out->column >= 0 && out->column < s->info->nkeycolumns;
 	bool		least;
 	bool		initial;
 	int			strategy;
@@ -590,12 +602,12 @@ is_least(const Search *s, const Aggref *agg, SfxAggOutput *out)
 	least = OidIsValid(form->aggsortop) && !OidIsValid(form->aggfinalfn) && initial &&
 		form->aggnumdirectargs == 0 && form->aggtranstype != INTERNALOID &&
 		func_strict(form->aggtransfn) && func_volatile(form->aggtransfn) != PROVOLATILE_VOLATILE;
-	strategy = form->aggsortop != InvalidOid && out->column < s->info->nkeycolumns ?
+	strategy = form->aggsortop != InvalidOid && column ?
 		get_op_opfamily_strategy(form->aggsortop, s->info->opfamily[out->column]) : 0;
 	ReleaseSysCache(tup);
-	if (!least || !same_form(s, out->column, agg->aggtranstype))
+	if (!least)
 		return false;
-	if (out->column < s->info->nkeycolumns && agg->inputcollid == s->kd.col[out->column].collation)
+	if (column && agg->inputcollid == s->kd.col[out->column].collation)
 		out->direction = strategy == BTLessStrategyNumber ? 1 :
 			strategy == BTGreaterStrategyNumber ? -1 : 0;
 	out->kind = SFX_AGG_LEAST;
@@ -603,11 +615,10 @@ is_least(const Search *s, const Aggref *agg, SfxAggOutput *out)
 }
 
 /*
- * Is it sum() or avg() of a column that the index stores in a form that it can sum up?  Sets
- * out->kind.
+ * Is it sum() or avg() of values of this type, which can be summed up?  Sets out->kind.
  */
 static bool
-is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
+is_sum(const Aggref *agg, Oid argument, SfxAggOutput *out)
 {
 	Oid			type;
 
@@ -632,7 +643,7 @@ is_sum(const Search *s, const Aggref *agg, const Var *var, SfxAggOutput *out)
 		default:
 			return false;
 	}
-	if (getBaseType(var->vartype) != type || !same_form(s, out->column, type))
+	if (getBaseType(argument) != type)
 		return false;
 	if (sfx_agg_is_partial(agg) && !sfx_partial_sum_is_known(agg))
 		return false;
@@ -651,11 +662,127 @@ is_filter(const Search *s, const Aggref *agg)
 		has_columns(s, (Node *) agg->aggfilter);
 }
 
+/* ---- aggregates of what is computed ---- */
+
+/* Is it count() of a constant that is not NULL? */
+static bool
+counts_rows(const Aggref *agg)
+{
+	const Const *arg = (const Const *) linitial_node(TargetEntry, agg->args)->expr;
+
+	return IsA(arg, Const) && !arg->constisnull;
+}
+
+/* Does the aggregate take its rows in any order, or in that of the index? */
+static bool
+is_in_order(const Search *s, const SfxAggQuestion *q, const SfxAggWanted *w, const Aggref *agg)
+{
+	List	   *ordered = NIL;
+	ListCell   *lc;
+
+	foreach(lc, agg->aggorder)
+		ordered = lappend(ordered, get_sortgroupclause_expr(lfirst(lc), agg->args));
+	return order_of_group(s, q, first_within_group(w), agg->aggorder, ordered) == 1;
+}
+
+Oid
+sfx_agg_transition(const Aggref *agg)
+{
+	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(agg->aggfnoid));
+	Oid			transition;
+
+	if (!HeapTupleIsValid(tup))
+		elog(ERROR, "cache lookup failed for aggregate %u", agg->aggfnoid);
+	transition = ((Form_pg_aggregate) GETSTRUCT(tup))->aggtransfn;
+	ReleaseSysCache(tup);
+	return transition;
+}
+
+/*
+ * May the aggregate's functions be called by the index?  Not if core would raise an error at the
+ * first value, as this is not of the state's type.
+ */
+static bool
+is_fed(const Aggref *agg)
+{
+	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(agg->aggfnoid));
+	Oid			transition = sfx_agg_transition(agg);
+	bool		initial = true;
+
+	if (HeapTupleIsValid(tup))
+	{
+		(void) SysCacheGetAttr(AGGFNOID, tup, Anum_pg_aggregate_agginitval, &initial);
+		ReleaseSysCache(tup);
+	}
+	if (initial && func_strict(transition) &&
+		(agg->aggargtypes == NIL ||
+		 !IsBinaryCoercible(linitial_oid(agg->aggargtypes), agg->aggtranstype)))
+		return false;
+	return func_volatile(transition) != PROVOLATILE_VOLATILE;
+}
+
+/* The same for values that are computed from the index's columns, and for any aggregate. */
+static bool
+find_computed(const Search *s, const SfxAggQuestion *q, const Aggref *agg, SfxAggWanted *w,
+			  SfxAggOutput *out)
+{
+	Node	   *args = (Node *) agg->args;
+	bool		plain = list_length(agg->args) == 1 && agg->aggorder == NIL;
+	Oid			type = plain ? linitial_oid(agg->aggargtypes) : InvalidOid;
+
+	out->column = -1;
+	out->ordered = false;
+	if (agg->aggdistinct != NIL || contain_volatile_functions(args) || contain_subplans(args) ||
+		!has_columns(s, args))
+		return false;
+	w->values++;
+	w->slow++;
+	if (plain && agg->aggfnoid == F_COUNT_ANY)
+		out->kind = SFX_AGG_COUNT_COLUMN;
+	else if (!(plain && is_sum(agg, type, out)) &&
+			 !(plain && type == agg->aggtranstype && is_least(s, agg, out)))
+	{
+		out->kind = SFX_AGG_FED;
+		w->in_order = true;
+		return is_fed(agg) && is_in_order(s, q, w, agg);
+	}
+	return true;
+}
+
+/* ---- aggregates ---- */
+
+/* How the index computes an aggregate of one of its columns.  False: not in a way of its own. */
+static bool
+find_aggregate_of(const Search *s, const Aggref *agg, const Var *var, SfxAggWanted *w,
+				  SfxAggOutput *out)
+{
+	out->column = find_column(s, var);
+	if (out->column < 0)
+		return false;
+	out->ordered = out->column < s->info->nkeycolumns && out->column <= first_within_group(w);
+	if (agg->aggdistinct != NIL)
+		return wants_distinct(s, agg, w, out);
+	if (agg->aggfnoid == F_COUNT_ANY)
+		out->kind = SFX_AGG_COUNT_COLUMN;
+	else if (!same_form(s, out->column, var->vartype))
+		return false;
+	else if (is_sum(agg, var->vartype, out))
+		w->slow += sfx_aggregate_is_numeric(agg) ? !sfx_aggregate_ends_keys(&s->kd, out->column) :
+			out->column >= s->info->nkeycolumns;
+	else if (same_form(s, out->column, agg->aggtranstype) && is_least(s, agg, out))
+		w->slow += out->direction == 0 || !(out->ordered || is_number(s, out->column));
+	else
+		return false;
+	w->values++;
+	return true;
+}
+
 /* How the index computes an aggregate.  False: it cannot. */
 static bool
-find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput *out)
+find_aggregate(const Search *s, const SfxAggQuestion *q, const Aggref *agg, SfxAggWanted *w,
+			   SfxAggOutput *out)
 {
-	Var		   *var;
+	Var		   *var = NULL;
 
 	out->aggref = agg;
 	out->kind = SFX_AGG_COUNT_ROWS;
@@ -664,37 +791,12 @@ find_aggregate(const Search *s, const Aggref *agg, SfxAggWanted *w, SfxAggOutput
 	w->values += agg->aggfilter != NULL;
 	if (agg->aggfnoid == F_COUNT_)
 		return true;
-	if (agg->args == NIL)
-		return false;
-	var = column_of((Node *) linitial_node(TargetEntry, agg->args)->expr, s->rel);
-	if (var == NULL)
-		return false;
+	if (list_length(agg->args) == 1 && agg->aggorder == NIL)
+		var = column_of((Node *) linitial_node(TargetEntry, agg->args)->expr, s->rel);
 	if (agg->aggfnoid == F_COUNT_ANY && agg->aggdistinct == NIL &&
-		has_no_nulls(s, var->varattno))
+		(counts_rows(agg) || (var && has_no_nulls(s, var->varattno))))
 		return true;
-	out->column = find_column(s, var);
-	if (out->column < 0)
-		return false;
-	out->ordered = out->column < s->info->nkeycolumns &&
-		out->column <= w->grouping.columns - (w->grouping.steps != NIL ? 1 : 0);
-	if (agg->aggdistinct != NIL)
-		return wants_distinct(s, agg, w, out);
-	w->values++;
-	if (agg->aggfnoid == F_COUNT_ANY)
-	{
-		out->kind = SFX_AGG_COUNT_COLUMN;
-		return true;
-	}
-	if (is_sum(s, agg, var, out))
-	{
-		w->slow += sfx_aggregate_is_numeric(agg) ? !sfx_aggregate_ends_keys(&s->kd, out->column) :
-			out->column >= s->info->nkeycolumns;
-		return true;
-	}
-	if (!is_least(s, agg, out))
-		return false;
-	w->slow += out->direction == 0 || !(out->ordered || is_number(s, out->column));
-	return true;
+	return (var && find_aggregate_of(s, agg, var, w, out)) || find_computed(s, q, agg, w, out);
 }
 
 /*
@@ -728,7 +830,7 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 
 		if (IsA(expr, Aggref))
 		{
-			if (!find_aggregate(s, (Aggref *) expr, w, out))
+			if (!find_aggregate(s, q, (Aggref *) expr, w, out))
 				return sfx_agg_note(s->info->indexoid,
 									psprintf("%s() is not computed from its columns",
 											 get_func_name(((Aggref *) expr)->aggfnoid)));
@@ -739,7 +841,10 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 			return false;
 		out++;
 	}
-	return true;
+	/* whose groups consist of smaller ones: states of functions are not put together */
+	return !(w->in_order && w->grouping.distinct) ||
+		sfx_agg_note(s->info->indexoid,
+					 "count(DISTINCT) beside aggregates that take rows one by one");
 }
 
 bool

@@ -35,6 +35,7 @@ typedef struct SfxAggWanted
 	SfxAggOutput *outputs;
 	int			values;			/* outputs that need a value of each row ... */
 	int			slow;			/* ... and those of them that take it one by one */
+	bool		in_order;		/* ... in index order, so no row can be put off */
 	bool		conditions;		/* each row has to pass some */
 } SfxAggWanted;
 
@@ -50,6 +51,9 @@ typedef struct SfxAggReport
 
 extern SfxAggReport *sfx_agg_set_report(SfxAggReport *report);
 extern bool sfx_agg_note(Oid index, const char *line);
+
+/* The aggregate's transition function. */
+extern Oid	sfx_agg_transition(const Aggref *agg);
 
 /* The aggregates, grouping expressions and other columns of which expressions are made. */
 extern List *sfx_agg_parts(List *exprs, List *groups);

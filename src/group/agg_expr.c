@@ -19,6 +19,7 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/primnodes.h"
 #include "optimizer/optimizer.h"
+#include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -122,6 +123,125 @@ sfx_expr_value(SfxExprs *x, const SfxExpr *expr, bool *isnull)
 {
 	x->econtext->ecxt_scantuple = SfxSlotFilled(x->slot);
 	return ExecEvalExpr(expr->state, x->econtext, isnull);
+}
+
+/* ---- arguments of aggregates ---- */
+
+typedef struct Argument
+{
+	ExprState  *state;			/* NULL: it is a column, or a constant */
+	int			column;			/* of the index, from 0; -1: it is a constant */
+	int16		typlen;
+	NullableDatum constant;
+} Argument;
+
+struct SfxArguments
+{
+	bool		key;			/* key columns are used */
+	bool		payload;		/* INCLUDE columns are used */
+	bool		computed;		/* some argument is neither a column nor a constant */
+	int			n;
+	Argument	arg[FLEXIBLE_ARRAY_MEMBER];
+};
+
+static void
+prepare_argument(SfxExprs *x, Argument *arg, Expr *expr)
+{
+	const Expr *plain = expr;
+
+	memset(arg, 0, sizeof(*arg));
+	arg->typlen = get_typlen(exprType((Node *) expr));
+	arg->column = -1;
+	while (IsA(plain, RelabelType))
+		plain = ((const RelabelType *) plain)->arg;
+	if (IsA(plain, Var))
+		arg->column = ((const Var *) plain)->varattno - 1;
+	else if (IsA(plain, Const))
+	{
+		arg->constant.value = ((const Const *) plain)->constvalue;
+		arg->constant.isnull = ((const Const *) plain)->constisnull;
+	}
+	else
+		arg->state = ExecInitExpr(expr, &x->scan->ss.ps);
+}
+
+SfxArguments *
+sfx_arguments_prepare(SfxExprs *x, List *exprs)
+{
+	SfxArguments *args = palloc(offsetof(SfxArguments, arg) + list_length(exprs) * sizeof(Argument));
+	ListCell   *lc;
+
+	args->key = args->payload = args->computed = false;
+	args->n = 0;
+	foreach(lc, exprs)
+	{
+		Mutation	m = {x, -1};
+		Node	   *expr = to_index_columns(lfirst(lc), &m);
+		ListCell   *lc2;
+
+		foreach(lc2, pull_var_clause(expr, 0))
+		{
+			bool		key = lfirst_node(Var, lc2)->varattno <= x->kd.nkeys;
+
+			args->key |= key;
+			args->payload |= !key;
+		}
+		prepare_argument(x, &args->arg[args->n], (Expr *) expr);
+		args->computed |= args->arg[args->n++].state != NULL;
+	}
+	return args;
+}
+
+bool
+sfx_arguments_use_key(const SfxArguments *args)
+{
+	return args->key;
+}
+
+bool
+sfx_arguments_use_payload(const SfxArguments *args)
+{
+	return args->payload;
+}
+
+/* Set all columns of the row; what was computed from another row is gone. */
+static void
+set_row(SfxExprs *x, const Datum *values, const bool *isnull)
+{
+	for (int c = 0; c < x->kd.natts; c++)
+	{
+		x->slot->tts_values[c] = values[c];
+		x->slot->tts_isnull[c] = isnull[c];
+	}
+	x->econtext->ecxt_scantuple = SfxSlotFilled(x->slot);
+	if (!x->econtext->ecxt_per_tuple_memory->isReset)
+		ResetExprContext(x->econtext);
+}
+
+void
+sfx_arguments_compute(SfxExprs *x, const SfxArguments *args, const Datum *values,
+					  const bool *isnull, NullableDatum *arg)
+{
+	if (args->computed)
+		set_row(x, values, isnull);
+	for (int i = 0; i < args->n; i++)
+	{
+		const Argument *a = &args->arg[i];
+
+		if (a->state)
+		{
+			arg[i].value = ExecEvalExprSwitchContext(a->state, x->econtext, &arg[i].isnull);
+			/* of equal keys it is computed once, and passed on several times */
+			arg[i].value = MakeExpandedObjectReadOnly(arg[i].value, arg[i].isnull, a->typlen);
+		}
+		else if (a->column >= 0)
+		{
+			arg[i].value = values[a->column];
+			arg[i].isnull = isnull[a->column];
+		}
+		else
+			arg[i] = a->constant;
+	}
 }
 
 /* ---- conditions ---- */

@@ -50,6 +50,22 @@ extern SfxCondition *sfx_condition_prepare(SfxExprs *x, List *clauses);
 extern int	sfx_condition_run(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int from,
 							  int to, bool *pass);
 
+/*
+ * Prepare an aggregate's arguments: expressions over columns of the table, as for sfx_expr_prepare.
+ * And are key columns, or INCLUDE columns, among these?
+ */
+typedef struct SfxArguments SfxArguments;
+extern SfxArguments *sfx_arguments_prepare(SfxExprs *x, List *exprs);
+extern bool sfx_arguments_use_key(const SfxArguments *args);
+extern bool sfx_arguments_use_payload(const SfxArguments *args);
+
+/*
+ * Compute the arguments, as many as there are, from a row of the index's columns; valid until the
+ * next call.
+ */
+extern void sfx_arguments_compute(SfxExprs *x, const SfxArguments *args, const Datum *values,
+								  const bool *isnull, NullableDatum *arg);
+
 /* The expression's value for the row; by-reference values are in the current context. */
 extern Datum sfx_expr_value(SfxExprs *x, const SfxExpr *expr, bool *isnull);
 

@@ -77,6 +77,7 @@ sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, const SfxCondition *condit
 	if (grouping->steps != NIL)
 		g->bucketer = create_bucketer(g);
 	g->visibility = sfx_visibility_begin(scan);
+	g->in_order = g->fed = sfx_aggregates_need_order(outputs, n) && !SFX_MUTANT("rows come late");
 	g->aggregates = sfx_aggregates_create(g->index, &g->kd, g->order, exprs, outputs, n);
 	g->most_rows = g->columns == 0 ? SFX_ROWS_FIRST_OF_ALL : SFX_ROWS_FIRST;
 	g->portion = g->columns == 0 ? SFX_BLOCK_ENTRIES : SFX_ROWS_FIRST;
@@ -92,6 +93,9 @@ sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, const SfxCondition *condit
 void
 sfx_groups_end(SfxGroups *g)
 {
+	/* what functions have registered for the end of their groups */
+	for (int i = 0; g->in_order && i < g->ngroups; i++)
+		sfx_aggregates_clear(g->aggregates, sfx_queue_states(g, i));
 	sfx_visibility_end(g->visibility);
 	sfx_order_end(g->order);
 	MemoryContextDelete(g->cxt);
@@ -108,7 +112,10 @@ sfx_groups_rows(SfxGroups *g, uint64 *visible, uint64 *refused, uint64 *fetched)
 
 /* ---- reading ---- */
 
-/* Add entries [from, to) to the open group; those at hidden, counted from base, are put off. */
+/*
+ * Add entries [from, to) to the open group; those at hidden, counted from base, are put off.  (In
+ * order: they are of dead rows.)
+ */
 static const uint16 *
 add_to_group(SfxGroups *g, const SfxBlock *block, int from, int to, int base,
 			 const uint16 *hidden, const uint16 *hidden_end)
@@ -123,7 +130,8 @@ add_to_group(SfxGroups *g, const SfxBlock *block, int from, int to, int base,
 			sfx_queue_add(g, open, block, from, stop);
 		if (stop < to)
 		{
-			sfx_queue_put_off(g, block, stop);
+			if (!g->in_order)
+				sfx_queue_put_off(g, block, stop);
 			hidden++;
 			stop++;
 		}
@@ -267,15 +275,13 @@ leave_out_known(uint16 *hidden, int n, const bool *known)
 }
 
 /*
- * Look at the few hidden rows of a block of groups of one entry: to put them off would bring all
- * groups after them into the queue.  Those that are not visible remain in hidden: they are put off,
- * and looked at again.
+ * Look at hidden rows of a block.  Those that are not visible remain in hidden.
  */
 static int
-look_at_few(SfxGroups *g, const SfxBlock *block, int first, uint16 *hidden, int n)
+look_at_hidden(SfxGroups *g, const SfxBlock *block, int first, uint16 *hidden, int n)
 {
-	uint64		tid[HIDDEN_FEW];
-	bool		seen[HIDDEN_FEW];
+	uint64		tid[SFX_VISIBILITY_ENTRIES];
+	bool		seen[SFX_VISIBILITY_ENTRIES];
 	int			left = 0;
 
 	for (int h = 0; h < n; h++)
@@ -306,8 +312,13 @@ take_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible
 	if (nhidden > 0 && known)
 		nhidden = leave_out_known(hidden, nhidden, known + first);
 	ones = nhidden <= HIDDEN_FEW && are_ones(g, block, first, n);
-	if (ones && nhidden > 0)
-		nhidden = look_at_few(g, block, first, hidden, nhidden);
+
+	/*
+	 * To put off few rows of groups of one entry would bring all groups after them into the queue:
+	 * only those that are not visible are put off, and looked at again.
+	 */
+	if (nhidden > 0 && (ones || g->in_order))
+		nhidden = look_at_hidden(g, block, first, hidden, nhidden);
 	if (nhidden == 0 && ones)
 		begin_ones(g, block, first, n);
 	else if (nhidden == 0 && are_whole(g, block, first, n, &from, &to))

@@ -76,7 +76,8 @@ struct SfxGroups
 	uint64		visible;		/* visible rows since sfx_groups_rows, ... */
 	uint64		refused;		/* ... and those that the condition refused */
 	bool		ended;			/* the scan has no more entries */
-	bool		fed;			/* entries were asked for in any order (R9) */
+	bool		in_order;		/* entries have to be added in index order (Y9) */
+	bool		fed;			/* entries were asked for in any order (R9), or may not be */
 
 	/* entries of the scan in hand: `left` of the block, from left_from on, were not taken yet */
 	const SfxBlock *block;

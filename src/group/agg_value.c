@@ -4,8 +4,8 @@
  * The rows of all entries that come here are visible.  Entries come many at a time, as a stretch of
  * a decoded block whose keys ascend.  So where the aggregate's column is the one by which they
  * ascend, the ends of the stretch decide; integers that stand at one place in keys of one length
- * are summed in place; all else is decoded value by value.  Sums have 128 bits, and numeric's
- * functions make their results, so these are core's.
+ * are summed in place; all else is decoded value by value.  So are arguments that are computed: once
+ * for equal keys.  Sums have 128 bits, and numeric's functions make their results, so these are core's.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -16,6 +16,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
+#include "nodes/nodeFuncs.h"
 #include "parser/parse_agg.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
@@ -94,20 +95,38 @@ sfx_aggregate_ends_keys(const SfxKeyDesc *kd, int column)
 	return column == kd->nkeys - 1 && kd->nrests == 1 && !kd->col[column].raw;
 }
 
+/* The form of the values that are taken. */
+static void
+set_form(const SfxAggregates *a, SfxAggMethod *m, const SfxAggOutput *out)
+{
+	if (sfx_agg_is_computed(out))
+	{
+		if (out->aggref->args != NIL)
+			get_typlenbyval(exprType((Node *) linitial_node(TargetEntry, out->aggref->args)->expr),
+							&m->typlen, &m->typbyval);
+		return;
+	}
+	m->typlen = TupleDescAttr(RelationGetDescr(a->index), out->column)->attlen;
+	/* a ROW's value is its entry */
+	m->typbyval = TupleDescAttr(RelationGetDescr(a->index), out->column)->attbyval &&
+		out->kind != SFX_AGG_ROW;
+}
+
 static void
 set_method(SfxAggregates *a, SfxAggMethod *m, const SfxAggOutput *out)
 {
-	const SfxColumn *col = &a->kd->col[out->column];
-	bool		key = out->column < a->kd->nkeys;
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(a->index), out->column);
+	const SfxColumn *col;
+	bool		key;
 
 	m->out = *out;
-	m->typlen = att->attlen;
-	/* a ROW's value is its entry */
-	m->typbyval = att->attbyval && out->kind != SFX_AGG_ROW;
+	key = sfx_agg_in_key(a, m);
+	col = &a->kd->col[key ? out->column : 0];
+	set_form(a, m, out);
 	if (out->kind == SFX_AGG_LEAST)
 		find_function(m);
-	m->numeric = sfx_aggregate_is_numeric(out->aggref);
+	if (out->kind == SFX_AGG_FED)
+		m->fed = sfx_fed_create(a, out);
+	m->numeric = sfx_aggregate_is_numeric(out->aggref) && out->kind != SFX_AGG_FED;
 	m->last = m->numeric && key && sfx_aggregate_ends_keys(a->kd, out->column);
 	m->integer = (!m->numeric && (out->kind == SFX_AGG_SUM || out->kind == SFX_AGG_AVG)) ||
 		(out->kind == SFX_AGG_LEAST && out->direction != 0 && key && has_place(col));
@@ -128,7 +147,7 @@ has_way_for_one(const SfxAggregates *a, const SfxAggMethod *m)
 	if (m->out.filter)
 		return false;
 	return m->out.kind == SFX_AGG_COUNT_ROWS ||
-		(m->out.kind == SFX_AGG_COUNT_COLUMN && m->out.column < a->kd->nkeys) ||
+		(m->out.kind == SFX_AGG_COUNT_COLUMN && sfx_agg_in_key(a, m)) ||
 		(m->out.kind != SFX_AGG_AVG && m->at > 0 && m->width > 1 &&
 		 !(m->out.kind == SFX_AGG_SUM && sfx_agg_is_partial(m->out.aggref)));
 }
@@ -144,7 +163,7 @@ has_coded_way(const SfxAggregates *a, const SfxAggMethod *m)
 		case SFX_AGG_COUNT_ROWS:
 			return a->keylen > 0;
 		case SFX_AGG_COUNT_COLUMN:
-			return a->keylen > 0 && m->out.column < a->kd->nkeys;
+			return a->keylen > 0 && sfx_agg_in_key(a, m);
 		case SFX_AGG_SUM:
 		case SFX_AGG_AVG:
 		case SFX_AGG_LEAST:
@@ -197,16 +216,52 @@ sfx_aggregates_need_keys(const SfxAggOutput *outputs, int n)
 	return false;
 }
 
+bool
+sfx_aggregates_need_order(const SfxAggOutput *outputs, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (outputs[i].kind == SFX_AGG_FED)
+			return true;
+	return false;
+}
+
 /* ---- values of entries ---- */
 
+/* Make rows of entries [from, to); without key columns if these are not used. */
 static void
-decode_payload(SfxAggregates *a, const SfxBlock *block, int i)
+make_rows(SfxAggregates *a, const SfxBlock *block, int from, int to, bool keys)
+{
+	if (a->rows == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(a->cxt);
+
+		a->rows = sfx_rows_of_block_begin(a->index, a->kd);
+		MemoryContextSwitchTo(old);
+	}
+	memset(a->ready + from, true, to - from);
+	if (keys)
+		sfx_rows_of_block_make(a->rows, block, from, to - from, a->ready);
+	else
+		sfx_rows_of_block_make_payloads(a->rows, block, from, to - from);
+}
+
+/* All columns of entry i; valid until the next call. */
+static inline void
+take_row(SfxAggregates *a, const SfxBlock *block, int i, const Datum **values, const bool **isnull)
 {
 	SfxEntry	e;
 
+	*values = sfx_rows_of_block_values(a->rows) + i * a->kd->natts;
+	*isnull = sfx_rows_of_block_nulls(a->rows) + i * a->kd->natts;
+	if (a->ready[i])
+		return;
+	sfx_agg_decode_key(a, block, i, a->kd->nkeys);
 	sfx_block_entry(block, i, &e);
-	sfx_payload_decode(a->kd, a->index, e.payload, e.paylen, a->values, a->isnull,
-					   a->payload_arena->data);
+	if (e.payload)
+		sfx_payload_decode(a->kd, a->index, e.payload, e.paylen, a->values, a->isnull,
+						   a->payload_arena->data);
+	*values = a->values;
+	*isnull = a->isnull;
 }
 
 /* Is a key column of an entry NULL? */
@@ -378,69 +433,91 @@ add_ends(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock *bloc
 	return true;
 }
 
-/* Add one entry's value; repeated: it has the key of the entry before. */
+/* Add a value `times` times. */
 static void
-add_value(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, bool repeated)
+add_value(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, Datum value, int times)
 {
-	int			column = m->out.column;
 	SfxHalves	sum;
 	int64		v;
 
-	if (a->isnull[column])
-		return;
 	if (m->out.kind == SFX_AGG_LEAST)
 	{
-		if (repeated && sfx_agg_in_key(a, m))
-			return;
 		if (m->integer)
-			sfx_agg_note_least(m, s, sfx_agg_integer_of(m, a->values[column]));
+			sfx_agg_note_least(m, s, sfx_agg_integer_of(m, value));
 		else
-			take_least(a, m, s, a->values[column]);
+			take_least(a, m, s, value);
 		return;
 	}
 	if (m->numeric)
 	{
-		sfx_agg_add_numeric(a, s, a->values[column], 1);
+		sfx_agg_add_numeric(a, s, value, times);
 		return;
 	}
-	s->n++;
+	s->n += times;
 	if (m->out.kind == SFX_AGG_COUNT_COLUMN)
 		return;
-	v = sfx_agg_integer_of(m, a->values[column]);
-	sum.high = v >> 32;
-	sum.low = (uint32) v;
+	v = sfx_agg_integer_of(m, value);
+	sum.high = (v >> 32) * times;
+	sum.low = (uint64) (uint32) v * times;
 	sfx_agg_add_halves(s, &sum);
 }
 
-/*
- * Add the values of those n methods that take them one by one: each entry is decoded once for all.
- */
+/* Are the method's values taken from key columns, or computed from some? */
+static bool
+uses_key(const SfxAggregates *a, const SfxAggMethod *m)
+{
+	return sfx_agg_is_computed(&m->out) ? sfx_arguments_use_key(m->out.args) :
+		sfx_agg_in_key(a, m);
+}
+
+/* Are the method's values the same for equal keys? */
+static bool
+is_told_by_keys(const SfxAggregates *a, const SfxAggMethod *m)
+{
+	return sfx_agg_is_computed(&m->out) ? !sfx_arguments_use_payload(m->out.args) :
+		sfx_agg_in_key(a, m);
+}
+
+/* Add the values of a method that takes them one by one: those of equal keys together. */
+static void
+add_one_by_one(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock *block, int from,
+			   int to)
+{
+	bool		by_key = block->dups && is_told_by_keys(a, m);
+	NullableDatum *arg = a->arg;
+
+	if (m->fed)
+		sfx_fed_open(a, m, s);
+	for (int i = from, end; i < to; i = end)
+	{
+		const Datum *values;
+		const bool *isnull;
+
+		for (end = i + 1; by_key && end < to && block->keyno[i] == block->keyno[end];)
+			end++;
+		take_row(a, block, i, &values, &isnull);
+		if (sfx_agg_is_computed(&m->out))
+			sfx_arguments_compute(a->exprs, m->out.args, values, isnull, arg);
+		else
+			*arg = (NullableDatum) {values[m->out.column], isnull[m->out.column]};
+		if (m->fed)
+			sfx_fed_add(a, m, arg, end - i);
+		else if (!arg->isnull)
+			add_value(a, m, s, arg->value, end - i);
+	}
+}
+
+/* The same for n methods: each entry is decoded once for all. */
 static void
 add_slowly(SfxAggregates *a, int n, SfxAggState *states, const SfxBlock *block, int from, int to)
 {
-	int			upto = 0;
-	bool		payload = false;
+	bool		keys = a->kd->natts == a->kd->nkeys;
 
 	for (int k = 0; k < n; k++)
-	{
-		const SfxAggMethod *m = &a->method[a->slow[k]];
-
-		if (sfx_agg_in_key(a, m))
-			upto = Max(upto, m->out.column + 1);
-		else
-			payload = true;
-	}
-	for (int i = from; i < to; i++)
-	{
-		bool		repeated = i > from && sfx_agg_same_key(block, i, i - 1);
-
-		if (upto > 0 && !repeated)
-			sfx_agg_decode_key(a, block, i, upto);
-		if (payload)
-			decode_payload(a, block, i);
-		for (int k = 0; k < n; k++)
-			add_value(a, &a->method[a->slow[k]], &states[a->slow[k]], repeated);
-	}
+		keys |= uses_key(a, &a->method[a->slow[k]]);
+	make_rows(a, block, from, to, keys);
+	for (int k = 0; k < n; k++)
+		add_one_by_one(a, &a->method[a->slow[k]], &states[a->slow[k]], block, from, to);
 }
 
 /* Add entries by the method's short cut.  False: there is none for these entries. */
@@ -548,8 +625,14 @@ void
 sfx_aggregates_clear(SfxAggregates *a, SfxAggState *states)
 {
 	for (int i = 0; i < a->n; i++)
-		if (states[i].have && !a->method[i].integer && !a->method[i].typbyval)
+	{
+		if (!states[i].have)
+			continue;
+		if (a->method[i].out.kind == SFX_AGG_FED)
+			sfx_fed_clear(&states[i]);
+		else if (!a->method[i].integer && !a->method[i].typbyval)
 			pfree(DatumGetPointer(states[i].value));
+	}
 	memset(states, 0, a->n * sizeof(SfxAggState));
 }
 
@@ -594,6 +677,8 @@ sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *i
 		case SFX_AGG_LEAST:
 			*isnull = !s->have;
 			return m->integer && s->have ? sfx_agg_datum_of(m, s->high) : s->value;
+		case SFX_AGG_FED:
+			return sfx_fed_value(a, m, s, isnull);
 		default:
 			elog(ERROR, "not an aggregate");
 			return (Datum) 0;

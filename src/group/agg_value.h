@@ -23,14 +23,16 @@ typedef enum SfxAggKind
 	SFX_AGG_COUNT_DISTINCT,		/* groups within the group: agg_group.h */
 	SFX_AGG_SUM,				/* of int2, int4, int8 or numeric, and so for AVG */
 	SFX_AGG_AVG,
-	SFX_AGG_LEAST				/* or the greatest: min and max, by their transition function */
+	SFX_AGG_LEAST,				/* or the greatest: min and max, by their transition function */
+	SFX_AGG_FED					/* any other aggregate, by its functions: agg_fed.c */
 } SfxAggKind;
 
 /* An output, as the planner describes it. */
 typedef struct SfxAggOutput
 {
 	SfxAggKind	kind;
-	int			column;			/* of the index, from 0; COUNT_ROWS has none */
+	int			column;			/* of the index, from 0; -1: values are computed from columns;
+								 * COUNT_ROWS has none */
 
 	/*
 	 * Within a group the column's values come in the aggregate's order or the reverse, NULLs at
@@ -44,10 +46,18 @@ typedef struct SfxAggOutput
 	 */
 	int			direction;
 	const Aggref *aggref;		/* NULL: GROUP, FUNCTION, ROW */
+	SfxArguments *args;			/* column -1: how values are computed */
 	Expr	   *expr;			/* FUNCTION: the expression, ... */
 	SfxExpr    *prepared;		/* ... ready to be evaluated */
 	SfxCondition *filter;		/* rows have to pass it; NULL: there is none */
 } SfxAggOutput;
+
+/* Are values of entries computed from columns? */
+static inline bool
+sfx_agg_is_computed(const SfxAggOutput *out)
+{
+	return out->column < 0;
+}
 
 /* Has the aggregate a FILTER? */
 static inline bool
@@ -67,7 +77,7 @@ typedef struct SfxAggState
 	int64		fraction;		/* the sum of numerics is larger by this / 10^8, ... */
 	int			scale;			/* ... and is shown with so many decimal places, ... */
 	Datum		value;			/* ... and this is the sum of those that do not fit; LEAST: the
-								 * value; ROW: the entry */
+								 * value; ROW: the entry; FED: the state of its functions */
 	bool		have;			/* value is set */
 } SfxAggState;
 
@@ -112,13 +122,19 @@ extern bool sfx_aggregates_have_ones(const SfxAggregates *a, const SfxBlock *blo
 extern void sfx_aggregates_ones(const SfxAggregates *a, int k, const SfxBlock *block, int from,
 								int to, Datum *values);
 
+/* Do entries have to be added in index order? */
+extern bool sfx_aggregates_need_order(const SfxAggOutput *outputs, int n);
+
 /* Are there ROW outputs? */
 extern bool sfx_aggregates_take_rows(const SfxAggregates *a);
 
 /* The entry of the row that ROW outputs are of, without its TID; valid as long as the states. */
 extern bool sfx_aggregates_row(const SfxAggregates *a, const SfxAggState *states, SfxEntry *e);
 
-/* Add a group's states to those of another group; COUNT_DISTINCT is left to the caller. */
+/*
+ * Add a group's states to those of another group, if there is no FED; COUNT_DISTINCT is left to the
+ * caller.
+ */
 extern void sfx_aggregates_merge(SfxAggregates *a, SfxAggState *states, const SfxAggState *more);
 
 /* Reset states. */

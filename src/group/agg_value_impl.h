@@ -2,8 +2,8 @@
  * agg_value_impl.h - what the files about aggregates' states share
  *
  * agg_value.c chooses how an output is computed, adds entries, and makes values of states; beside
- * it are agg_numeric.c (sums of numerics), agg_row.c (whole rows), agg_coded.c (coded blocks) and
- * agg_ones.c (groups of one entry).  No other file includes this.
+ * it are agg_numeric.c (sums of numerics), agg_fed.c (any aggregate), agg_row.c (whole rows),
+ * agg_coded.c (coded blocks) and agg_ones.c (groups of one entry).  No other file includes this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_AGG_VALUE_IMPL_H
@@ -13,6 +13,7 @@
 #include "agg_value.h"
 #include "key.h"
 #include "leaf_sum.h"
+#include "row_block.h"
 
 #include "fmgr.h"
 #include "port/pg_bswap.h"
@@ -32,6 +33,7 @@ typedef struct SfxAggMethod
 	int			width;
 	uint64		flip;			/* bits to flip, also above those of its width */
 	FmgrInfo	transfn;
+	struct SfxFed *fed;			/* FED: its functions */
 } SfxAggMethod;
 
 /* The outputs of a scan. */
@@ -52,6 +54,10 @@ struct SfxAggregates
 	bool		places;			/* all grouping columns have places */
 	SfxSum	   *sum;			/* of a coded block, for each method */
 	int		   *slow;			/* methods whose values are taken one by one */
+	SfxRowsOfBlock *rows;		/* their rows; NULL: not needed yet */
+	bool		ready[SFX_BLOCK_ENTRIES];	/* which of these are made */
+	struct AggState *caller;	/* of functions of FED, or NULL */
+	NullableDatum arg[FUNC_MAX_ARGS];	/* of the entry in hand */
 	Datum		values[INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
 	PGAlignedBlock arena[SFX_ARENA / BLCKSZ];
@@ -61,7 +67,7 @@ struct SfxAggregates
 static inline bool
 sfx_agg_in_key(const SfxAggregates *a, const SfxAggMethod *m)
 {
-	return m->out.column < a->kd->nkeys;
+	return m->out.column >= 0 && m->out.column < a->kd->nkeys;
 }
 
 static inline int64
@@ -167,6 +173,21 @@ sfx_agg_decode_key(SfxAggregates *a, const SfxBlock *block, int i, int upto)
 /* Add entries to the state of a ROW. */
 extern void sfx_agg_add_row(SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s,
 							const SfxBlock *block, int from, int to);
+
+/* ---- agg_fed.c ---- */
+
+/* Look up the functions of an aggregate. */
+extern struct SfxFed *sfx_fed_create(SfxAggregates *a, const SfxAggOutput *out);
+
+/* Begin to add to this state; and call the transition function with arguments, `times` times. */
+extern void sfx_fed_open(SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s);
+extern void sfx_fed_add(SfxAggregates *a, const SfxAggMethod *m, const NullableDatum *arg,
+						int times);
+
+/* The aggregate's value, or its state for core (Y13); and free what a state has. */
+extern Datum sfx_fed_value(SfxAggregates *a, const SfxAggMethod *m, const SfxAggState *s,
+						   bool *isnull);
+extern void sfx_fed_clear(SfxAggState *s);
 
 /* ---- agg_numeric.c ---- */
 

@@ -741,3 +741,10 @@ sfx_rows_of_block_make(SfxRowsOfBlock *rows, const SfxBlock *b, int from, int n,
 	if (rows->natts > rows->kd->nkeys)
 		make_payloads(rows, b, from, n);
 }
+
+void
+sfx_rows_of_block_make_payloads(SfxRowsOfBlock *rows, const SfxBlock *b, int from, int n)
+{
+	get_room(rows, b, from, n);
+	make_payloads(rows, b, from, n);
+}

@@ -31,4 +31,8 @@ extern void sfx_rows_of_block_unread(SfxRowsOfBlock *rows);
 extern void sfx_rows_of_block_make(SfxRowsOfBlock *rows, const SfxBlock *b, int from, int n,
 								   bool *ready);
 
+/* The same for INCLUDE columns only; values of the others mean nothing. */
+extern void sfx_rows_of_block_make_payloads(SfxRowsOfBlock *rows, const SfxBlock *b, int from,
+											int n);
+
 #endif							/* SURFIDX_ROW_BLOCK_H */

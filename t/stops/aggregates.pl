@@ -420,6 +420,16 @@ scenario "a group's first and last rows are looked at late", ['rows as they come
 		FROM (SELECT DISTINCT ON (a) a, k FROM t ORDER BY a, k $_) x" } '', 'DESC');
 };
 
+# Functions take rows in order, also those whose pages are not all-visible.
+scenario 'aggregates that take rows in order', ['rows come late'], sub {
+	table_of('a int, k int', 'a, k',
+		'SELECT g % 30, g FROM generate_series(1, 9000) g ORDER BY hashint4(g)');
+	sql('BEGIN; DELETE FROM t WHERE k % 500 = 7; ROLLBACK');
+	same_as_core("SELECT md5(string_agg(k::text, ',' ORDER BY a, k)) FROM t",
+		"SELECT string_agg(x::text, ' ' ORDER BY x)
+		FROM (SELECT a, string_agg(k::text, ',' ORDER BY k) FROM t GROUP BY a) x");
+};
+
 # Of three groups of 10,000 rows the rest is counted by pages, when a leaf of it was read (Y19).
 my $counts = "SELECT string_agg(x::text, ' ' ORDER BY x) FROM (SELECT a, count(*) FROM t GROUP BY a) x";
 
