@@ -923,7 +923,27 @@ sub aggregates_of
 	push @a, map { "$_($n)" } 'sum', 'avg' if $c->{type} =~ /^(?:int[248]|numeric)\z/;
 	push @a, map { "$_($n)" } 'min', 'max' if $has_minmax{ $c->{type} };
 	push @a, "count(DISTINCT $n)" if chance(0.1);
+	push @a, fed_of($c) if chance(0.4);
 	return @a;
+}
+
+# Aggregates that entries are passed to one by one, or of what is computed from a column.
+sub fed_of
+{
+	my ($c) = @_;
+	my $n = $c->{name};
+	my $number = $c->{type} =~ /^(?:int[248]|numeric)\z/;
+	my @a = ("bool_or($n IS NULL)", "sum(CASE WHEN $n IS NULL THEN 0 ELSE 2 END)",
+		"count(nullif($n, $n))");
+
+	push @a, "stddev($n)", "var_pop($n)", "sum($n / 3)", "avg($n / 7)", "min($n / 3)",
+	  "bool_and($n > 0)"
+	  if $number;
+	push @a, "max($n % 7)", "bit_or($n)", "count(nullif($n % 3, 1))"
+	  if $number && $c->{type} ne 'numeric';
+	push @a, "sum(length($n))", "max(length($n))", "variance(length($n))"
+	  if $c->{type} eq 'text';
+	return pick(@a);
 }
 
 # Groups by a function of a column: of time, which may come again, or of its values.
@@ -982,6 +1002,11 @@ sub make_aggregate
 	$names[-1] = $shown[-1] = $bucket if $bucket;
 	@names = shuffle(@names);
 	my @what = shuffle('count(*)', map { aggregates_of($_) } @keys, @{ $ix->{include} });
+	my $next = $ix->{keys}[ @by % @keys ];
+
+	push @what, "array_agg($next->{col}{name} ORDER BY " . key_order($next, 0) . ')'
+	  if chance(0.15) && !$next->{col}{fuzzy} && !$bucket;
+	@what = shuffle(@what);
 	for (@what)
 	{
 		$_ .= ' FILTER (WHERE ' . $self->conditions($case, $ix) . ')' if !/DISTINCT/ && chance(0.2);
