@@ -120,6 +120,28 @@ RESET ROLE;
 GRANT EXECUTE ON FUNCTION shown TO public;
 DROP OWNED BY surfidx_feed_reader, surfidx_feed_owner;
 DROP ROLE surfidx_feed_reader, surfidx_feed_owner;
+-- results that functions could change in place, and errors of groups that nobody asks for
+CREATE FUNCTION grown(int[]) RETURNS int[] LANGUAGE plpgsql IMMUTABLE AS $$ DECLARE r int[] := '{}'; BEGIN FOR i IN 1..2 LOOP r[i] := i; END LOOP; RETURN r; END $$;
+CREATE AGGREGATE grown(int) (sfunc = array_append, stype = int[], finalfunc = grown);
+CREATE TABLE l AS SELECT i / 3 AS a, i AS b, i % 2 AS c FROM generate_series(0, 900) i;
+CREATE INDEX ON l USING surfidx (a, b) INCLUDE (c);
+VACUUM ANALYZE l;
+SELECT by_index(q) FROM unnest(ARRAY['SELECT grown(b), array_append(grown(b), 99) FROM l', 'SELECT a, sum(1 / (a - 1)) FROM l GROUP BY a ORDER BY a LIMIT 1']) q;
+SELECT array_append(grown(b), 99), grown(b), array_append(grown(b), 77) FROM l;
+SELECT a, sum(1 / (a - 1)) FROM l GROUP BY a ORDER BY a LIMIT 1;
+SELECT a, stddev(1 / (a - 5)) FROM l GROUP BY a ORDER BY a LIMIT 3;
+SELECT a, sum(b) FILTER (WHERE 1 / (a - 1) >= 0) FROM l GROUP BY a ORDER BY a LIMIT 1;
+SELECT a, count(*) FROM l WHERE 1 / (a - 2) < 1 GROUP BY a ORDER BY a LIMIT 2;
+UPDATE l SET c = 3 WHERE b % 2 = 0;
+SELECT a, sum(1 / (a - 1)) FROM l GROUP BY a ORDER BY a LIMIT 1;
+BEGIN;
+DECLARE c CURSOR FOR SELECT a, sum(1 / (a - 3)) FROM l GROUP BY a ORDER BY a;
+FETCH 3 FROM c;
+FETCH c;
+ROLLBACK;
+DROP TABLE l;
+DROP AGGREGATE grown (int);
+DROP FUNCTION grown(int[]);
 -- partitions: states, as far as core can put them together
 CREATE TABLE p (LIKE t) PARTITION BY RANGE (id);
 CREATE TABLE p1 PARTITION OF p FOR VALUES FROM (0) TO (1500);

@@ -255,6 +255,7 @@ struct SfxCondition
 	ExprState  *clause[CLAUSES_MOST];
 	int			upto;			/* key columns that are used are before this one */
 	bool		payload;		/* INCLUDE columns are used, too */
+	bool		may_fail;
 
 	/*
 	 * All clauses compare columns with something that is the same for all rows: the last of these
@@ -305,12 +306,19 @@ note_column(const SfxExprs *x, SfxCondition *c, const Var *var)
 		c->upto = Max(c->upto, var->varattno);
 }
 
+bool
+sfx_condition_may_fail(const SfxCondition *c)
+{
+	return c->may_fail;
+}
+
 SfxCondition *
 sfx_condition_prepare(SfxExprs *x, List *clauses)
 {
 	SfxCondition *c = palloc0(sizeof(SfxCondition));
 	ListCell   *lc;
 
+	c->may_fail = contain_leaked_vars((Node *) clauses);
 	if (list_length(clauses) > CLAUSES_MOST)
 		clauses = list_make1(make_ands_explicit(clauses));
 	foreach(lc, clauses)

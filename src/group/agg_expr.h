@@ -42,6 +42,9 @@ extern void sfx_exprs_set(SfxExprs *x, int column, Datum value, bool isnull);
 typedef struct SfxCondition SfxCondition;
 extern SfxCondition *sfx_condition_prepare(SfxExprs *x, List *clauses);
 
+/* May its evaluation raise an error, for all that its functions promise? */
+extern bool sfx_condition_may_fail(const SfxCondition *c);
+
 /*
  * Entries [from, result) of a decoded block, up to `to` at most, all pass the condition, or all
  * fail.  It is not evaluated for each: not for equal keys, and where it compares a column that

@@ -30,6 +30,7 @@ typedef struct SfxFed
 	FmgrInfo	transfn;
 	FmgrInfo	last;			/* makes the result of a state; fn_oid 0: there is none */
 	int			nlast;			/* its arguments */
+	int16		lastlen;		/* of its result */
 	int			nargs;			/* those of transfn beside the state */
 	int16		typlen;			/* of states */
 	bool		typbyval;
@@ -68,6 +69,7 @@ find_last(SfxFed *fed, const Aggref *agg, Form_pg_aggregate form, Oid *types, in
 	Expr	   *expr;
 
 	fed->nlast = 1;
+	fed->lastlen = get_typlen(agg->aggtype);
 	if (sfx_agg_is_partial(agg))
 	{
 		if (agg->aggtranstype != INTERNALOID)
@@ -289,5 +291,6 @@ sfx_fed_value(SfxAggregates *a, const SfxAggMethod *m, const SfxAggState *s, boo
 		fcinfo->args[i] = (NullableDatum) {.isnull = true};
 	result = FunctionCallInvoke(fcinfo);
 	*isnull = fcinfo->isnull;
-	return result;
+	/* whoever reads the output may not change it for others */
+	return MakeExpandedObjectReadOnly(result, *isnull, fed->lastlen);
 }

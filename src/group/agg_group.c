@@ -23,6 +23,7 @@
 #include "scan.h"
 
 #include "miscadmin.h"
+#include "optimizer/clauses.h"
 #include "utils/memutils.h"
 
 /* entries; a shorter stretch does not pay */
@@ -52,6 +53,26 @@ create_bucketer(const SfxGroups *g)
 	return sfx_bucketer_create(&g->kd.col[g->columns - 1], g->index, g->by.steps, g->exprs, once);
 }
 
+/*
+ * May what is computed of an entry raise an error?  Comparisons and the like, which are leakproof,
+ * do not.
+ */
+static bool
+may_fail(const SfxGroups *g)
+{
+	for (int i = 0; i < g->noutputs; i++)
+	{
+		const SfxAggOutput *out = &g->outputs[i];
+
+		if (out->kind == SFX_AGG_FED ||
+			(out->aggref && (contain_leaked_vars((Node *) out->aggref->aggfilter) ||
+							 (sfx_agg_is_computed(out) &&
+							  contain_leaked_vars((Node *) out->aggref->args)))))
+			return true;
+	}
+	return g->condition && sfx_condition_may_fail(g->condition);
+}
+
 SfxGroups *
 sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, const SfxCondition *condition,
 				 const SfxGrouping *grouping, const SfxAggOutput *outputs, int n)
@@ -77,6 +98,7 @@ sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, const SfxCondition *condit
 	if (grouping->steps != NIL)
 		g->bucketer = create_bucketer(g);
 	g->visibility = sfx_visibility_begin(scan);
+	g->careful = g->columns > 0 && may_fail(g);
 	g->in_order = g->fed = sfx_aggregates_need_order(outputs, n) && !SFX_MUTANT("rows come late");
 	g->aggregates = sfx_aggregates_create(g->index, &g->kd, g->order, exprs, outputs, n);
 	g->most_rows = g->columns == 0 ? SFX_ROWS_FIRST_OF_ALL : SFX_ROWS_FIRST;
@@ -332,6 +354,23 @@ take_entries(SfxGroups *g, const SfxBlock *block, int first, int n, bool visible
 }
 
 /*
+ * Reduce *n to the entries of the open group.  False: there is none, so that group is to be given
+ * out, and the next one is open.
+ */
+static bool
+end_with_group(SfxGroups *g, const SfxBlock *block, int first, int *n)
+{
+	int			k = sfx_block_keyno(block, first);
+	bool		opens = g->ngroups > 0 && !sfx_queue_belongs(g, block, first);
+
+	if (opens || g->ngroups == 0)
+		sfx_queue_open(g, block->keys + block->keyoff[k],
+					   block->keyoff[k + 1] - block->keyoff[k]);
+	*n = sfx_queue_end_of_group(g, block, first, first + *n) - first;
+	return !opens;
+}
+
+/*
  * Take the next entries of the scan, few at first: a query that wants few groups should not wait
  * for the rows of a whole block.  False: there are none.
  */
@@ -350,6 +389,8 @@ read_entries(SfxGroups *g)
 	block = g->block;
 	first = g->left_from;
 	n = block->tidless ? g->left : Min(g->left, g->portion);
+	if (g->careful && !end_with_group(g, block, first, &n))
+		return true;
 	g->portion = Min(2 * g->portion, SFX_BLOCK_ENTRIES);
 	g->left_from += n;
 	g->left -= n;
@@ -466,7 +507,8 @@ next_in_queue(SfxGroups *g)
 			g->ended = feed(g);
 		else
 			g->ended = !read_entries(g);
-		if (g->nrows > 0 && (g->ended || sfx_queue_is_full(g)) &&
+		if (g->nrows > 0 &&
+			(g->ended || sfx_queue_is_full(g) || (g->careful && g->ngroups > 1)) &&
 			!SFX_MUTANT("groups before their rows"))
 			sfx_queue_settle(g);
 		if (g->ended)
