@@ -18,12 +18,6 @@
 extern bool sfx_log_parse(Relation index, BlockNumber blkno, Page page, uint32 *off, SfxEntry *e, bool *dead);
 
 /*
- * Move *off, where an entry begins, over entries that are not of that key: over all of them that
- * are written in the shortest form, up to the first that is not.
- */
-extern void sfx_log_skip_others(Page page, uint32 *off, const uint8 *key, uint32 keylen);
-
-/*
  * The end of a log page, copied: the entries after a place, as a small page that sfx_log_parse
  * reads from `off` on.  len 0: there are none.
  */
@@ -46,6 +40,14 @@ typedef struct SfxLogEnd
  * caller has made sure.
  */
 extern void sfx_log_copy_end(BlockNumber blkno, Page page, uint32 off, SfxLogEnd *end);
+
+/*
+ * Move *off, where an entry of the copy begins, over entries that are not of the range [lo, hi):
+ * over all whose bytes tell that at once.  hi->key: NULL for no end; lo's for the range of that key
+ * alone, which may be in comparator order; other ranges are in byte order.
+ */
+extern void sfx_log_skip_outside(const SfxLogEnd *end, uint32 *off, const SfxPos *lo,
+								 const SfxPos *hi);
 
 /* Is this page, which is locked, one of that generation of that build?  ERROR if it is damaged. */
 extern bool sfx_log_page_is(Relation index, BlockNumber blkno, Page page, uint64 build_id, uint32 gen);

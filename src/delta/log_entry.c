@@ -5,6 +5,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "block_format.h"
 #include "bufhint.h"
 #include "leaf.h"
 #include "log.h"
@@ -17,7 +18,8 @@
 																 * tell */
 #define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
 StaticAssertDecl(sizeof(((SfxLogEnd *) 0)->copy) >= MAXALIGN(SizeOfPageHeaderData) +
-				 sizeof(SfxLogHeader) + LOG_FIRST_HEADER + SFX_LOG_END_MAX, "a copied end fits");
+				 sizeof(SfxLogHeader) + LOG_FIRST_HEADER + SFX_LOG_END_MAX + sizeof(uint64),
+				 "a copied end fits, and a word that begins in it");
 
 /* ---- page functions, shared with redo ---- */
 
@@ -209,22 +211,38 @@ sfx_log_skip_rising(Page page, uint32 *off, SfxPos *top)
 	return n;
 }
 
-/* The same for entries of other keys than this one. */
+/*
+ * See log.h.  Of most entries the first eight bytes of the key tell.  A flag that says more of the
+ * entry than its TID's size is left to sfx_log_parse, and so is what does not fit.
+ */
 void
-sfx_log_skip_others(Page page, uint32 *off, const uint8 *key, uint32 keylen)
+sfx_log_skip_outside(const SfxLogEnd *end, uint32 *off, const SfxPos *lo, const SfxPos *hi)
 {
-	const uint8 *body = SfxPageBody(page);
-	uint32		len = SfxPageBodyLen(page);
+	const uint8 *body = SfxPageBody((Page) end->copy.page);
+	uint32		len = SfxPageBodyLen((Page) end->copy.page);
 	uint32		at = *off;
-	uint32		size;
+	bool		one = lo->key == hi->key;
+	uint64		least = sfx_load_be(lo->key, lo->len);
+	uint64		most = hi->key ? sfx_load_be(hi->key, hi->len) : PG_UINT64_MAX;
+	uint64		mask;
 	FirstEntry	first;
 
 	if (!first_entry(body, len, &first))
 		return;
-	size = header_size(0) + first.keylen;
-	while (at + size <= len && body[at] == 0 &&
-		   !sfx_same_bytes(body + at + header_size(0), first.keylen, key, keylen))
-		at += size;
+	mask = first.keylen < 8 ? ~(PG_UINT64_MAX >> 8 * first.keylen) : PG_UINT64_MAX;
+	while (at < len && (body[at] & ~(SFX_LOG_TID | SFX_LOG_DEAD | SFX_LOG_UNCHANGED)) == 0)
+	{
+		uint32		key = at + (body[at] & SFX_LOG_TID ? header_size(SFX_LOG_TID) : header_size(0));
+		uint64		word;
+
+		if (key + first.keylen > len)
+			break;
+		word = sfx_load_be64(body + key) & mask;
+		if (word >= least && word <= most &&
+			(!one || sfx_same_bytes(body + key, first.keylen, lo->key, lo->len)))
+			break;
+		at = key + first.keylen;
+	}
 	*off = at;
 }
 

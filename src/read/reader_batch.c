@@ -230,7 +230,7 @@ static void
 fill_from_end(SfxReader *r, const SfxMeta *meta, Batch *b)
 {
 	Page		page = r->delta.end.copy.page;
-	const SfxPos *key = &r->range.lo.pos;
+	bool		bytes_tell = r->range.point || r->order == NULL;
 	SfxEntry	e;
 	bool		dead;
 	uint32		off = r->delta.end.off;
@@ -240,9 +240,9 @@ fill_from_end(SfxReader *r, const SfxMeta *meta, Batch *b)
 		return;
 	for (;;)
 	{
-		/* most entries are of other keys than the one that is looked up */
-		if (r->range.point)
-			sfx_log_skip_others(page, &off, key->key, key->len);
+		/* most entries are of other keys than those that are looked up */
+		if (bytes_tell)
+			sfx_log_skip_outside(&r->delta.end, &off, &r->range.lo.pos, &r->range.hi.pos);
 		if (!sfx_log_parse(r->index, r->delta.end.blkno, page, &off, &e, &dead))
 			break;
 		if (!dead && is_wanted(r, &e))
