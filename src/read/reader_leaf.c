@@ -122,6 +122,11 @@ stop_at_fence(SfxReader *r, BlockNumber blkno, const SfxLeaf *leaf)
 	if (forward(r))
 	{
 		/* cur is below the fence, and so is the rest of its key, unless the fence cuts that */
+		if (r->range.point && !sfx_leaf_high_has_tid(leaf))
+		{
+			Assert(r->order != NULL || sfx_leaf_up_to_high(leaf, &r->win.stop.pos));
+			return false;
+		}
 		if (is_key(r) && !sfx_leaf_high_is(leaf, r->win.stop.pos.key, r->win.stop.pos.len))
 			return false;
 		if (!r->win.stop.inf && sfx_leaf_up_to_high(leaf, &r->win.stop.pos))

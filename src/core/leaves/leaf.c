@@ -169,6 +169,12 @@ sfx_leaf_fences_are(const SfxLeaf *l, const SfxPos *low, const SfxPos *high)
 }
 
 bool
+sfx_leaf_high_has_tid(const SfxLeaf *l)
+{
+	return (l->priv[PV_FLAGS] & SFX_LEAF_HIGH_TID) != 0;
+}
+
+bool
 sfx_leaf_high_is(const SfxLeaf *l, const uint8_t *key, uint32_t len)
 {
 	return !(l->priv[PV_FLAGS] & SFX_LEAF_HIGH_INF) &&
@@ -213,24 +219,25 @@ sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos)
 /* ---- the directory ---- */
 
 /*
- * The first bytes of separator b as a word, to be compared with sfx_load_be(t->key, t->len).  Reads
- * only the two slots that bound the separator.  False if they are broken.
+ * The first bytes of separator b as a word, to be compared with sfx_load_be(t->key, t->len).  False:
+ * they do not lie before the last bytes of the page, where a word does not begin any more, or not
+ * in it.  Slots that contradict each other give any word (B2).
  */
 static inline bool
 separator_word(const SfxLeaf *l, int b, uint64_t *word)
 {
 	const uint8_t *s = slot(l, b) + 2;
-	uint32_t	from = sfx_get16(s) & ~(uint32_t) SFX_SLOT_TID;
-	uint32_t	to = b + 1 < l->nblocks ? sfx_get16(s + SFX_LEAF_SLOT) & ~(uint32_t) SFX_SLOT_TID : l->priv[PV_BLOCKS];
-	uint32_t	tidlen = sfx_get16(s) & SFX_SLOT_TID ? 6 : 0;
+	uint32_t	start = sfx_get16(s);
+	uint32_t	from = start & ~(uint32_t) SFX_SLOT_TID;
+	uint32_t	to = b + 1 < l->nblocks ? sfx_get16(s + SFX_LEAF_SLOT) & ~(uint32_t) SFX_SLOT_TID :
+		l->priv[PV_BLOCKS];
+	uint32_t	n = to - from - (start & SFX_SLOT_TID ? 6 : 0);
 
-	if (from < l->priv[PV_SEPS] || to > l->priv[PV_BLOCKS] || to < from + tidlen)
+	if (from + 8 > l->len)
 		return false;
-	to -= from + tidlen;
-	if (l->len - from >= 8)
-		*word = sfx_load_be64(l->body + from) & (to < 8 ? ~(UINT64_MAX >> 8 * to) : UINT64_MAX);
-	else
-		*word = sfx_load_be(l->body + from, to);
+	*word = sfx_load_be64(l->body + from);
+	if (n < 8)
+		*word &= ~(UINT64_MAX >> 8 * n);
 	return true;
 }
 
@@ -262,30 +269,29 @@ static int
 count_separators(const SfxLeaf *l, const Target *t, bool orequal, bool bytewise)
 {
 	SfxPos		pos = {t->key, t->len, t->tid};
-	uint64_t	word = sfx_load_be(t->key, t->len);
+	uint64_t	word;
 	int			lo = 1,
 				hi = l->nblocks;
 
 	if (l->order && !bytewise)
 		return count_separators_order(l, &pos, orequal);
 
+	word = sfx_load_be(t->key, t->len);
 	while (lo < hi)
 	{
 		int			mid = (lo + hi) / 2;
 		SfxPos		sep;
 		uint64_t	sepword;
-		int			c;
+		bool		less;
 
 		/* most separators are short: if the words differ, they decide */
-		if (!separator_word(l, mid, &sepword))
-			return SFX_CORRUPT;
-		if (sepword != word)
-			c = sepword < word ? -1 : 1;
+		if (separator_word(l, mid, &sepword) && sepword != word)
+			less = sepword < word;
 		else if (separator(l, mid, &sep))
-			c = sfx_cmp_pos(&sep, &pos);
+			less = sfx_cmp_pos(&sep, &pos) < (orequal ? 1 : 0);
 		else
 			return SFX_CORRUPT;
-		if (c < 0 || (c == 0 && orequal))
+		if (less)
 			lo = mid + 1;
 		else
 			hi = mid;

@@ -231,6 +231,9 @@ extern int sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos);
  */
 extern bool sfx_leaf_fences_are(const SfxLeaf *l, const SfxPos *low, const SfxPos *high);
 
+/* Does the high fence have a TID?  Else no two positions of one key stand on both sides of it. */
+extern bool sfx_leaf_high_has_tid(const SfxLeaf *l);
+
 /* Comparator order: is the high fence a position of that key? */
 extern bool sfx_leaf_high_is(const SfxLeaf *l, const uint8_t *key, uint32_t len);
 
