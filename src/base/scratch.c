@@ -18,23 +18,22 @@
 #define BYTES_KEPT			(160 * 1024)
 #define SPARES_KEPT			16
 #define HOLDERS_LOOKED_AT	1024	/* holders of other contexts that are passed in the list before
-									 * a new one is made: a few for each open cursor */
+									 * a new one is made: one for each open cursor */
 
-/* Stands in the owner's context, whose end gives the structure back. */
+/* Stands in the owners' context, whose end gives back what was got there. */
 typedef struct SpareHolder
 {
 	MemoryContextCallback callback;
 	MemoryContext cxt;
-	void	   *spare;			/* NULL: it was put back already, and the holder is idle */
-	SfxSpareKind kind;
-	dlist_node	node;			/* in idle */
+	dlist_head	spares;			/* got in the context, and not put back */
+	dlist_node	node;			/* in holders */
 } SpareHolder;
 
 /* In front of the structure. */
 typedef struct SpareHeader
 {
-	SpareHolder *holder;
-	uint64		pad;			/* keeps what follows MAXALIGNed */
+	dlist_node	node;			/* in its holder's */
+	SfxSpareKind kind;
 } SpareHeader;
 
 static void *kept[SFX_SPARE_KINDS][SPARES_KEPT];
@@ -43,10 +42,10 @@ static int	most_kept[SFX_SPARE_KINDS];
 int			sfx_spares_taken[SFX_SPARE_KINDS];
 
 /*
- * Holders whose structure was put back, the newest first.  They are used again in the same context,
- * since a reset callback cannot be unregistered, and a statement may begin a scan for every row.
+ * One for a context, the last one used first: a reset callback cannot be unregistered, and a
+ * statement may begin a scan for every row.
  */
-static dlist_head idle = DLIST_STATIC_INIT(idle);
+static dlist_head holders = DLIST_STATIC_INIT(holders);
 
 static SpareHeader *
 header_of(void *spare)
@@ -56,43 +55,47 @@ header_of(void *spare)
 
 /* Keep a structure for the next owner, or free it if enough are kept. */
 static void
-keep(SfxSpareKind kind, void *spare)
+keep(SpareHeader *header, void *spare)
 {
-	header_of(spare)->holder = NULL;
+	SfxSpareKind kind = header->kind;
+
 	sfx_spares_taken[kind]--;
 	if (nkept[kind] < most_kept[kind])
 		kept[kind][nkept[kind]++] = spare;
 	else
-		pfree(header_of(spare));
+		pfree(header);
 }
 
-/* Reset callback of the owner's context. */
+/* Reset callback of the owners' context. */
 static void
-owner_is_gone(void *arg)
+owners_are_gone(void *arg)
 {
 	SpareHolder *holder = arg;
 
-	if (holder->spare)
-		keep(holder->kind, holder->spare);
-	else
-		dlist_delete(&holder->node);
-	holder->spare = NULL;
+	while (!dlist_is_empty(&holder->spares))
+	{
+		SpareHeader *header = dlist_container(SpareHeader, node,
+											  dlist_pop_head_node(&holder->spares));
+
+		keep(header, (char *) header + MAXALIGN(sizeof(SpareHeader)));
+	}
+	dlist_delete(&holder->node);
 }
 
-/* A holder in the current context: an idle one, or a new one. */
-static SpareHolder *
-get_holder(void)
+/* The holder of the current context is not the first one. */
+static pg_noinline SpareHolder *
+find_holder(void)
 {
 	SpareHolder *holder;
 	dlist_iter	iter;
 	int			looked = 0;
 
-	dlist_foreach(iter, &idle)
+	dlist_foreach(iter, &holders)
 	{
 		holder = dlist_container(SpareHolder, node, iter.cur);
 		if (holder->cxt == CurrentMemoryContext)
 		{
-			dlist_delete(&holder->node);
+			dlist_move_head(&holders, &holder->node);
 			return holder;
 		}
 		if (++looked == HOLDERS_LOOKED_AT)
@@ -100,43 +103,56 @@ get_holder(void)
 	}
 	holder = palloc(sizeof(SpareHolder));
 	holder->cxt = CurrentMemoryContext;
-	holder->callback.func = owner_is_gone;
+	dlist_init(&holder->spares);
+	holder->callback.func = owners_are_gone;
 	holder->callback.arg = holder;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &holder->callback);
+	dlist_push_head(&holders, &holder->node);
 	return holder;
+}
+
+static inline SpareHolder *
+get_holder(void)
+{
+	if (likely(!dlist_is_empty(&holders)))
+	{
+		SpareHolder *first = dlist_head_element(SpareHolder, node, &holders);
+
+		if (likely(first->cxt == CurrentMemoryContext))
+			return first;
+	}
+	return find_holder();
+}
+
+/* None of that kind is kept. */
+static pg_noinline void *
+make_spare(SfxSpareKind kind, Size size)
+{
+	/* (each a piece of malloc's, which pfree gives back) */
+	size = Max(size, ALLOCSET_SEPARATE_THRESHOLD);
+	most_kept[kind] = Min(BYTES_KEPT / size, SPARES_KEPT);
+	return (char *) MemoryContextAlloc(TopMemoryContext, MAXALIGN(sizeof(SpareHeader)) + size) +
+		MAXALIGN(sizeof(SpareHeader));
 }
 
 void *
 sfx_spare_get(SfxSpareKind kind, Size size)
 {
-	SpareHolder *holder;
-	void	   *spare;
+	SpareHolder *holder = get_holder();
+	void	   *spare = nkept[kind] > 0 ? kept[kind][--nkept[kind]] : make_spare(kind, size);
+	SpareHeader *header = header_of(spare);
 
-	if (nkept[kind] > 0)
-		spare = kept[kind][--nkept[kind]];
-	else
-	{
-		/* (each a piece of malloc's, which pfree gives back) */
-		size = Max(size, ALLOCSET_SEPARATE_THRESHOLD);
-		most_kept[kind] = Min(BYTES_KEPT / size, SPARES_KEPT);
-		spare = (char *) MemoryContextAlloc(TopMemoryContext, MAXALIGN(sizeof(SpareHeader)) + size) +
-			MAXALIGN(sizeof(SpareHeader));
-	}
-	header_of(spare)->holder = NULL;
-	holder = get_holder();
+	header->kind = kind;
+	dlist_push_head(&holder->spares, &header->node);
 	sfx_spares_taken[kind]++;
-	header_of(spare)->holder = holder;
-	holder->spare = spare;
-	holder->kind = kind;
 	return spare;
 }
 
 void
-sfx_spare_put(SfxSpareKind kind, void *spare)
+sfx_spare_put(void *spare)
 {
-	SpareHolder *holder = header_of(spare)->holder;
+	SpareHeader *header = header_of(spare);
 
-	holder->spare = NULL;
-	dlist_push_head(&idle, &holder->node);
-	keep(kind, spare);
+	dlist_delete(&header->node);
+	keep(header, spare);
 }

@@ -30,6 +30,6 @@ extern void *sfx_spare_get(SfxSpareKind kind, Size size);
 /* How many of each kind are taken. */
 extern int	sfx_spares_taken[SFX_SPARE_KINDS];
 
-extern void sfx_spare_put(SfxSpareKind kind, void *spare);
+extern void sfx_spare_put(void *spare);
 
 #endif							/* SURFIDX_SPARE_H */

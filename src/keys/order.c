@@ -182,7 +182,7 @@ sfx_order_end(const SfxOrder *o)
 	if (o == NULL)
 		return;
 	MemoryContextDelete(ko->scratch);
-	sfx_spare_put(SFX_SPARE_ORDER, ko);
+	sfx_spare_put(ko);
 }
 
 static inline int

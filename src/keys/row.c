@@ -37,7 +37,7 @@ void
 sfx_row_end(SfxRow *row)
 {
 	if (row->room)
-		sfx_spare_put(SFX_SPARE_ROW, row->room);
+		sfx_spare_put(row->room);
 }
 
 SfxRowRoom *

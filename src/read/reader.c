@@ -164,22 +164,22 @@ sfx_reader_end(SfxReader *r)
 	sfx_reader_reset(r);
 	for (int i = 0; i < KEY_ROOMS; i++)
 		if (rooms[i].more)
-			sfx_spare_put(SFX_SPARE_BOUND, rooms[i].more);
+			sfx_spare_put(rooms[i].more);
 	if (r->cut.whole_keys)
 		pfree(r->cut.whole_keys);
 	for (int i = 0; i < READER_BATCHES; i++)
 		if (r->delta.batch[i])
 		{
 			sfx_reader_shrink_batch(r->delta.batch[i]);
-			sfx_spare_put(SFX_SPARE_BATCH, r->delta.batch[i]);
+			sfx_spare_put(r->delta.batch[i]);
 		}
 	for (int i = 0; i < SFX_MAX_RUNS && r->run[i]; i++)
 	{
 		sfx_reader_end_cursor(r->run[i]);
-		sfx_spare_put(SFX_SPARE_SHARE, r->run[i]);
+		sfx_spare_put(r->run[i]);
 	}
 	sfx_reader_end_cursor(&r->main);
-	sfx_spare_put(SFX_SPARE_READER, r);
+	sfx_spare_put(r);
 }
 
 /* ---- from step to step ---- */

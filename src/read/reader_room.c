@@ -27,6 +27,14 @@ sfx_reader_bound_bytes(SfxReader *r, BoundRoom *room, uint32 len)
 	return room->more;
 }
 
+static inline void
+clear_block(SfxBlock *b)
+{
+	b->nent = b->nkeys = b->first = b->total = 0;
+	b->dups = b->haspay = b->keyless = b->bits = b->tidless = false;
+	b->left_from = b->left_to = 0;
+}
+
 void
 sfx_reader_begin_cursor(LeafCursor *s)
 {
@@ -35,10 +43,7 @@ sfx_reader_begin_cursor(LeafCursor *s)
 	s->page = NULL;
 	s->have_page = false;
 	s->block = FEW(s);
-	s->block->nent = s->block->nkeys = s->block->first = s->block->total = 0;
-	s->block->dups = s->block->haspay = s->block->keyless = s->block->bits = false;
-	s->block->tidless = false;
-	s->block->left_from = s->block->left_to = 0;
+	clear_block(s->block);
 }
 
 void
@@ -52,7 +57,7 @@ static void
 put_page(LeafCursor *s)
 {
 	if (s->page)
-		sfx_spare_put(SFX_SPARE_PAGE, s->page);
+		sfx_spare_put(s->page);
 	s->page = NULL;
 }
 
@@ -60,7 +65,7 @@ static void
 put_block(LeafCursor *s)
 {
 	if (s->block != FEW(s))
-		sfx_spare_put(SFX_SPARE_BLOCK, s->block);
+		sfx_spare_put(s->block);
 	s->block = FEW(s);
 }
 
@@ -76,7 +81,10 @@ void
 sfx_reader_take_whole(SfxReader *r, LeafCursor *s)
 {
 	s->block = get_spare(r, SFX_SPARE_BLOCK, sizeof(SfxBlock));
-	(void) sfx_block_copy(FEW(s), s->block, sizeof(s->block->keys));
+	if (FEW(s)->nent == 0 && !sfx_block_left(FEW(s)))
+		clear_block(s->block);
+	else
+		(void) sfx_block_copy(FEW(s), s->block, sizeof(s->block->keys));
 }
 
 bool

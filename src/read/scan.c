@@ -228,7 +228,7 @@ sfx_endscan(IndexScanDesc scan)
 		pfree(so->blocks.merged);
 		pfree(so->blocks.known);
 	}
-	sfx_spare_put(SFX_SPARE_SCAN, so);
+	sfx_spare_put(so);
 	scan->opaque = NULL;
 }
 
