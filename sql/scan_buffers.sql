@@ -32,10 +32,10 @@ CREATE VIEW sb_deep_many AS SELECT count(x.t) FROM sb_keys, LATERAL (SELECT t FR
 
 \c
 SET effective_io_concurrency = 1;
--- a scan for one key, index-only (metapage, gate, root, leaf, visibility map) and plain (metapage, root, leaf, row); the first ones fill the catalogs' caches
+-- a scan for one key, index-only (gate, root, leaf, visibility map) and plain (root, leaf, row), since planning has read the metapage; the first ones fill the catalogs' caches
 SELECT visits('SELECT k FROM sb WHERE k = 4711') > 0 AS first, visits('SELECT k FROM sb WHERE k = 4711') AS only, visits('SELECT v FROM sb WHERE k = 4711') AS plain;
 SELECT visits(format('SELECT t FROM sb_deep WHERE t = %L', min(g))) > 0 AS first, visits(format('SELECT t FROM sb_deep WHERE t = %L', min(g))) AS deep FROM sb_keys;
--- many lookups in one scan: the metapage once, and when the root was copied, the gate and a page of each level below it
+-- many lookups in one scan: when the root was copied, the gate and a page of each level below it
 SELECT visits('SELECT * FROM sb_many') > 0 AS first, visits('SELECT * FROM sb_many') AS then;
 SELECT visits('SELECT * FROM sb_deep_many') > 0 AS first, visits('SELECT * FROM sb_deep_many') AS then;
 
@@ -43,7 +43,7 @@ SELECT visits('SELECT * FROM sb_deep_many') > 0 AS first, visits('SELECT * FROM 
 SELECT count(*) FROM generate_series(1, 4) i, LATERAL (SELECT visits('SELECT * FROM sb_deep_many OFFSET ' || i * 0)) x;
 SELECT visits('SELECT * FROM sb_deep_many') AS then;
 
--- ranges: a page for each leaf, forward and backward (metapage, gate and, for single rows and for blocks, visibility map besides)
+-- ranges: a page for each leaf, forward and backward (gate and, for single rows and for blocks, visibility map besides)
 SELECT visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k') - leaves AS forward, visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k DESC') - leaves AS backward
 	FROM surfidx_meta('sb_k');
 SELECT visits('SELECT k FROM sb WHERE k >= 4711 ORDER BY k LIMIT 1') AS "LIMIT 1";

@@ -97,26 +97,12 @@ meta_check(Relation index, Page page)
 		sfx_corrupt(index, SFX_META_BLKNO, fault);
 }
 
-/*
- * In steps of 64 bytes: one copy of this size compilers make a string instruction, which takes
- * longer to get going.
- */
-static inline void
-copy_meta(SfxMeta *to, const SfxMeta *from)
-{
-	Size		done = 0;
-
-	for (; done + 64 <= sizeof(SfxMeta); done += 64)
-		memcpy((char *) to + done, (const char *) from + done, 64);
-	memcpy((char *) to + done, (const char *) from + done, sizeof(SfxMeta) % 64);
-}
-
 void
 sfx_meta_copy(Relation index, Buffer buf, SfxMeta *meta)
 {
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	meta_check(index, BufferGetPage(buf));
-	copy_meta(meta, SfxPageGetMeta(BufferGetPage(buf)));
+	sfx_meta_assign(meta, SfxPageGetMeta(BufferGetPage(buf)));
 }
 
 void
@@ -150,7 +136,7 @@ sfx_meta_try_read(Relation index, SfxMeta *meta)
 		SfxPageGetTail(page)->kind == SFX_PAGE_META && SfxPageBodyLen(page) >= sizeof(SfxMeta) &&
 		SfxPageGetTail(page)->build_id == SfxPageGetMeta(page)->build_id;
 	if (sound)
-		copy_meta(meta, SfxPageGetMeta(page));
+		sfx_meta_assign(meta, SfxPageGetMeta(page));
 	UnlockReleaseBuffer(buf);
 	return sound && meta->magic == SFX_MAGIC && meta->min_version <= SFX_FORMAT_VERSION &&
 		sfx_meta_fault(meta) == NULL;
@@ -164,7 +150,7 @@ sfx_meta_look(Relation index, SfxMeta *meta)
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
 	layout_check(index, BufferGetPage(buf));
-	copy_meta(meta, SfxPageGetMeta(BufferGetPage(buf)));
+	sfx_meta_assign(meta, SfxPageGetMeta(BufferGetPage(buf)));
 	UnlockReleaseBuffer(buf);
 	fault = sfx_meta_fault(meta);
 	meta->ngens = Min(meta->ngens, SFX_MAX_GENS);

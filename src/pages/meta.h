@@ -125,6 +125,20 @@ typedef struct SfxMeta
 #define SfxMetaMain(m)			(&(m)->runs[(m)->nruns - 1])
 #define SfxMetaOldestGen(m)		((m)->gens[(m)->ngens - 1].gen)
 
+/*
+ * *to = *from, in steps of 64 bytes: one copy of this size compilers make a string instruction, which takes
+ * longer to get going.
+ */
+static inline void
+sfx_meta_assign(SfxMeta *to, const SfxMeta *from)
+{
+	Size		done = 0;
+
+	for (; done + 64 <= sizeof(SfxMeta); done += 64)
+		memcpy((char *) to + done, (const char *) from + done, 64);
+	memcpy((char *) to + done, (const char *) from + done, sizeof(SfxMeta) % 64);
+}
+
 /* The index in m->runs of the run with that id; -1 if it was dropped. */
 static inline int
 sfx_meta_find_run(const SfxMeta *m, uint32 id)

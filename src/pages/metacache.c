@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
- * metacache.c - what the planner needs of metapages, without a visit to them for each plan (E6)
+ * metacache.c - metapages, without a visit to them for each plan and each step of a reader (E6)
  *
- * Costs need the height of the tree and the runs in front of it; row estimates also need to know
- * whether the tree has changed.  Core keeps btree's metapage in its relation cache for that, but
- * ours changes with each group of a merge.  So a counter in shared memory counts the changes of all
- * metapages of the server, and what a backend has seen of a metapage is good until the counter
- * moves.
+ * Each step begins with the metapage (R1).  Costs need the height of the tree and the runs in front
+ * of it; row estimates also need to know whether the tree has changed.  Core keeps btree's metapage
+ * in its relation cache for that, but ours changes with each group of a merge.  So a counter in
+ * shared memory counts the changes of all metapages of the server, and what a backend has seen of a
+ * metapage is good until the counter moves.
  *
  * A writer raises the counter after it has changed the page, while it holds the page's lock; a
  * reader reads the counter first and the page then.  So what is kept may be newer than it seems,
@@ -23,7 +23,7 @@
 #include "storage/shmem.h"
 #include "utils/rel.h"
 
-#define KEPT			32		/* indexes */
+#define KEPT			64		/* indexes */
 #define MAX_HEIGHT		32		/* of a tree; more is damage */
 
 static SfxGlance kept[KEPT];
@@ -64,6 +64,16 @@ const SfxGlance *
 sfx_glance(Oid index)
 {
 	return glance(index, NULL);
+}
+
+bool
+sfx_meta_known(Relation index, SfxMeta *meta)
+{
+	const SfxGlance *g = glance(RelationGetRelid(index), index);
+
+	if (likely(g->sound))
+		sfx_meta_assign(meta, &g->meta);
+	return g->sound;
 }
 
 int

@@ -329,7 +329,7 @@ count_leaf(Stages *s, const SfxRun *run, bool all_visible)
 	right = SfxPageGetTail(BufferGetPage(buf))->right;
 	if (!all_visible || s->taker || !count_whole_leaf(s, buf))
 		count_some(s, buf, all_visible);
-	SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
+	test_for_old_snapshot(r);
 	if (!r->win.final && run == SfxMetaMain(s->before))
 		sfx_reader_ask_ahead(r, &meta, right);
 	return nothing_moved(&s->state, &meta);
@@ -422,7 +422,7 @@ sfx_reader_feed(SfxReader *r, SfxVisibility *v, const SfxTaker *taker)
 	if (s.state.moving || (taker && SfxMetaMain(&before)->cut > 0) || !count_stages(&s))
 		return false;
 	sfx_meta_reread(r->index, &after, &r->gate.metabuf);
-	SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
+	test_for_old_snapshot(r);
 	if (!nothing_moved(&s.state, &after))
 		return false;
 	r->range.anchor = ANCHOR_END;
@@ -500,7 +500,7 @@ sfx_reader_count_on(SfxReader *r, const SfxPos *end, uint64 *n)
 	*n = sfx_count_tree(r->index, r->order, &before, SfxMetaMain(&before), &r->win.stop.pos, hi,
 						&exact);
 	sfx_meta_reread(r->index, &after, &r->gate.metabuf);
-	SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
+	test_for_old_snapshot(r);
 	state = sfx_state_take(&before);
 	return exact && nothing_moved(&state, &after);
 }

@@ -5,6 +5,7 @@
 #include "surfidx.h"
 #include "bufhint.h"
 #include "meta.h"
+#include "metacache.h"
 #include "page.h"
 #include "pending.h"
 #include "reader_impl.h"
@@ -42,6 +43,17 @@ note_gate(Relation index, uint8 gate)
 	last_gate[id % LAST_GATES].gate = gate;
 }
 
+/*
+ * The metapage, from this backend's copy if that is as good as the page (E6).  Where snapshots expire
+ * the page's LSN is needed, too (R6).
+ */
+static inline void
+read_meta(SfxReader *r, SfxMeta *meta)
+{
+	if (unlikely(SfxSnapshotsExpire()) || unlikely(!sfx_meta_known(r->index, meta)))
+		sfx_meta_reread(r->index, meta, &r->gate.metabuf);
+}
+
 /* What a mutant does instead: VACUUM may flip the gate between the two pages. */
 static void
 pin_gate_unconfirmed(SfxReader *r, SfxMeta *meta)
@@ -71,8 +83,10 @@ sfx_reader_pin_gate(SfxReader *r, SfxMeta *meta)
 		{
 			SFX_STOP("gate chosen");
 			r->gate.buf = sfx_read_page(r->index, SFX_GATE_BLKNO(r->gate.number));
+			/* VACUUM changes the metapage first, and looks for pins then (V3) */
+			pg_memory_barrier();
 		}
-		sfx_meta_reread(r->index, meta, &r->gate.metabuf);
+		read_meta(r, meta);
 		if (r->gate.number == meta->gate)
 			return;
 		drop_gate(r);
@@ -89,7 +103,7 @@ sfx_reader_meta(SfxReader *r, SfxMeta *meta)
 	if (r->gate.wanted)
 		sfx_reader_pin_gate(r, meta);
 	else
-		sfx_meta_reread(r->index, meta, &r->gate.metabuf);
+		read_meta(r, meta);
 	Assert(!r->gate.wanted || BufferIsValid(r->gate.buf));
 }
 

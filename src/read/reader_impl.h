@@ -241,6 +241,14 @@ extern void sfx_reader_remove_dead(SfxReader *r, SfxDeadWhen when);
 
 /* ---- what all of them use ---- */
 
+/* R6: ERROR if the snapshot has expired.  The metapage's LSN tells, of which a pin is held. */
+static inline void
+test_for_old_snapshot(SfxReader *r)
+{
+	if (unlikely(SfxSnapshotsExpire()))
+		SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
+}
+
 static inline bool
 forward(const SfxReader *r)
 {

@@ -149,7 +149,7 @@ typedef struct ReaderWant
 typedef struct ReaderGate
 {
 	Buffer		buf;			/* the gate; invalid: none is pinned */
-	Buffer		metabuf;		/* the metapage, from the first step on */
+	Buffer		metabuf;		/* the metapage, where it had to be read; invalid: it had not */
 	uint32		number;			/* of the gate that was the current one when last looked at */
 	bool		wanted;			/* one is held while a step is in hand */
 	bool		missing;		/* a cut leaf was met without one: the step begins again */

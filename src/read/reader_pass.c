@@ -161,7 +161,7 @@ stood_still(const Passing *p)
 	SfxMeta		after;
 
 	sfx_meta_reread(r->index, &after, &r->gate.metabuf);
-	SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
+	test_for_old_snapshot(r);
 	return sfx_state_still_holds(&p->state, &after, SFX_STAGES_ARE_DISJOINT) ||
 		SFX_MUTANT("stages overlap");
 }

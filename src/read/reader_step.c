@@ -122,7 +122,7 @@ sfx_reader_one_step(SfxReader *r)
 	sfx_retry_end(&retry);
 	/* R6: last, since VACUUM changes the metapage before it removes anything */
 	if (!SFX_MUTANT("snapshots do not expire"))
-		SfxTestForOldSnapshot(r->want.snapshot, r->index, BufferGetPage(r->gate.metabuf));
+		test_for_old_snapshot(r);
 	if (r->delta.nbatches > 0)
 	{
 		sfx_reader_trim_batches(r);
