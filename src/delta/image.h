@@ -140,8 +140,9 @@ sfx_image_misleads(const SfxOrder *order, const SfxPos *from, const SfxPos *next
 }
 
 /* Forget that image and raise the error of K4: for a statement that cannot begin again. */
-pg_noreturn extern void sfx_image_misled(Relation index, const SfxOrder *order, const SfxMeta *meta,
-										 uint32 gen);
+pg_noreturn extern pg_attribute_cold void sfx_image_misled(Relation index, const SfxOrder *order,
+														   const SfxMeta *meta,
+														   uint32 gen);
 
 /* The file was dropped, truncated or rewritten: free the memory of all its images (gone.h). */
 extern void sfx_image_forget_file(const SfxLocator *file);

@@ -11,7 +11,7 @@
  * ERROR: an entry is too large; size: the bytes that it would need.  ERROR: a stored entry cannot
  * be read.  Both name the index.
  */
-pg_noreturn extern void sfx_entry_too_large(Relation index, int64 size);
-pg_noreturn extern void sfx_entry_damaged(Relation index, const char *what);
+pg_noreturn extern pg_attribute_cold void sfx_entry_too_large(Relation index, int64 size);
+pg_noreturn extern pg_attribute_cold void sfx_entry_damaged(Relation index, const char *what);
 
 #endif							/* SURFIDX_DAMAGE_H */

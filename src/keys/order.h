@@ -45,7 +45,8 @@ extern int	sfx_order_cmp_columns(const SfxOrder *order, int col, const uint8 *a,
  * ERROR, naming index, column and operator class: two neighbours of a sorted sequence compare the
  * wrong way round.
  */
-pg_noreturn extern void sfx_order_contradiction(const SfxOrder *order, const uint8 *a, int alen, const uint8 *b, int blen);
+pg_noreturn extern pg_attribute_cold void sfx_order_contradiction(const SfxOrder *order,
+																  const uint8 *a, int alen, const uint8 *b, int blen);
 
 /*
  * Prepare sort support for a column by the index's own support functions 2 or 1.  ssup is zeroed,

@@ -60,6 +60,6 @@ extern int	sfx_long_length(const uint8 *p, int avail, bool desc);
 extern uint8 *sfx_long_get(const uint8 *p, int len, int *n);
 
 /* ERROR: stored bytes are no such value. */
-pg_noreturn extern void sfx_long_damaged(void);
+pg_noreturn extern pg_attribute_cold void sfx_long_damaged(void);
 
 #endif							/* SURFIDX_RAW_H */

@@ -84,21 +84,24 @@ sfx_format_is_read(uint16 version)
 }
 
 /* ereport(ERROR, ERRCODE_FEATURE_NOT_SUPPORTED): older than what is read, or newer. */
-pg_noreturn extern void sfx_format_unknown(Relation index, BlockNumber blkno, uint16 version);
+pg_noreturn extern pg_attribute_cold void sfx_format_unknown(Relation index, BlockNumber blkno,
+															 uint16 version);
 
 /* ereport(ERROR, ERRCODE_INDEX_CORRUPTED) naming index and block, with REINDEX in the hint. */
-pg_noreturn extern void sfx_corrupt(Relation index, BlockNumber blkno, const char *what);
+pg_noreturn extern pg_attribute_cold void sfx_corrupt(Relation index, BlockNumber blkno,
+													  const char *what);
 
 /*
  * ERROR: what is found stands in another order than it is searched in (K4).  In byte order that is
  * damage; in comparator order the comparisons may have changed, and the error says so.
  */
 struct SfxOrder;
-pg_noreturn extern void sfx_out_of_order(Relation index, const struct SfxOrder *order,
-										 BlockNumber blkno, const char *what);
+pg_noreturn extern pg_attribute_cold void sfx_out_of_order(Relation index,
+														   const struct SfxOrder *order,
+														   BlockNumber blkno, const char *what);
 
 /* ERROR: a stored TID is none, as damaged bytes may make it, and core does not expect it. */
-pg_noreturn extern void sfx_bad_tid(Relation index, uint64 tid);
+pg_noreturn extern pg_attribute_cold void sfx_bad_tid(Relation index, uint64 tid);
 
 /*
  * A number of blocks that the table has, greater than the block number of tid; ERROR

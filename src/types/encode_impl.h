@@ -12,7 +12,7 @@
 #define SFX_SIGN64	UINT64CONST(0x8000000000000000)
 
 /* ERROR: stored bytes are no value of that type. */
-pg_noreturn extern void sfx_damaged_value(const char *type);
+pg_noreturn extern pg_attribute_cold void sfx_damaged_value(const char *type);
 
 /* Write the low `width` bytes of v, big-endian; returns width, or -1 if there is no room. */
 static inline int
