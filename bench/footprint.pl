@@ -41,12 +41,19 @@ sub transaction
 		execution('delete', $id), execution('insert', $id), "commit\n";
 }
 
+# Several statements that count as one
+my $appended = 0;
+my %several = (
+	transaction => \&transaction,
+	append => sub { return execution('insert', $rows + ++$appended) },
+	beside => sub { return execution('insert', $rows + ++$appended) . execution('point') });
+
 sub statements
 {
 	my ($kind, $n) = @_;
 	srand 7;
 	print "prepare s_$_(" . ($known{$_}[0] || 'int, int') . ") as $known{$_}[1]\n" for sort keys %known;
-	print $kind eq 'transaction' ? transaction() : execution($kind) for 1 .. $n;
+	print $several{$kind} ? $several{$kind}->() : execution($kind) for 1 .. $n;
 	return;
 }
 

@@ -5,8 +5,9 @@
 #
 #	bench/footprint.sh [--rows n] [--transactions n] [--ams "btree surfidx"] [--out file.tsv] [statement]...
 #
-#	statement	point, range, sum, order, distinct (of 100 rows), update_index, update, transaction;
-#				default: point range update_index transaction
+#	statement	point, range, sum, order, distinct (of 100 rows), update_index, update, transaction,
+#				append (a row above all others), beside (append, then point); default: point range
+#				update_index transaction
 #
 # Each is counted for n and for 2n of them; the difference is of n that came when all was in memory.
 # "method" is the part inside of nbtree's functions or of surfidx.so.
