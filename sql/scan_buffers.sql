@@ -2,17 +2,23 @@ SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;
 RESET client_min_messages;
 
--- Pages that scans visit, as EXPLAIN counts them at the scan's node: index, visibility map and, in plain index scans, table.
-CREATE FUNCTION visits(query text) RETURNS int LANGUAGE plpgsql
+-- Pages that scans visit, as EXPLAIN counts them at the scan's node: index, visibility map and, in plain index scans, table. A merge of any other index
+-- makes a scan read its metapage again, so where a number is expected there are five tries.
+CREATE FUNCTION visits(query text, expected int DEFAULT NULL) RETURNS int LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET enable_memoize = off
 SET enable_material = off SET max_parallel_workers_per_gather = 0 AS $$
 DECLARE
 	plan json;
 	node jsonb;
+	n int;
 BEGIN
-	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) ' || query INTO plan;
-	node := jsonb_path_query_first(plan::jsonb, 'strict $.**?(@."Node Type" like_regex "^Index")');
-	RETURN (node ->> 'Shared Hit Blocks')::int + (node ->> 'Shared Read Blocks')::int;
+	FOR try IN 1..5 LOOP
+		EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING off, FORMAT JSON) ' || query INTO plan;
+		node := jsonb_path_query_first(plan::jsonb, 'strict $.**?(@."Node Type" like_regex "^Index")');
+		n := (node ->> 'Shared Hit Blocks')::int + (node ->> 'Shared Read Blocks')::int;
+		EXIT WHEN n = coalesce(expected, n);
+	END LOOP;
+	RETURN n;
 END $$;
 
 -- one level above the leaves
@@ -33,20 +39,20 @@ CREATE VIEW sb_deep_many AS SELECT count(x.t) FROM sb_keys, LATERAL (SELECT t FR
 \c
 SET effective_io_concurrency = 1;
 -- a scan for one key, index-only (gate, root, leaf, visibility map) and plain (root, leaf, row), since planning has read the metapage; the first ones fill the catalogs' caches
-SELECT visits('SELECT k FROM sb WHERE k = 4711') > 0 AS first, visits('SELECT k FROM sb WHERE k = 4711') AS only, visits('SELECT v FROM sb WHERE k = 4711') AS plain;
-SELECT visits(format('SELECT t FROM sb_deep WHERE t = %L', min(g))) > 0 AS first, visits(format('SELECT t FROM sb_deep WHERE t = %L', min(g))) AS deep FROM sb_keys;
+SELECT visits('SELECT k FROM sb WHERE k = 4711') > 0 AS first, visits('SELECT k FROM sb WHERE k = 4711', 4) AS only, visits('SELECT v FROM sb WHERE k = 4711', 3) AS plain;
+SELECT visits(format('SELECT t FROM sb_deep WHERE t = %L', min(g))) > 0 AS first, visits(format('SELECT t FROM sb_deep WHERE t = %L', min(g)), 5) AS deep FROM sb_keys;
 -- many lookups in one scan: when the root was copied, the gate and a page of each level below it
-SELECT visits('SELECT * FROM sb_many') > 0 AS first, visits('SELECT * FROM sb_many') AS then;
-SELECT visits('SELECT * FROM sb_deep_many') > 0 AS first, visits('SELECT * FROM sb_deep_many') AS then;
+SELECT visits('SELECT * FROM sb_many') > 0 AS first, visits('SELECT * FROM sb_many', 2001) AS then;
+SELECT visits('SELECT * FROM sb_deep_many') > 0 AS first, visits('SELECT * FROM sb_deep_many', 3001) AS then;
 
 -- and after some thousand, when the level below the root is in the copy too, a page of each level below that
 SELECT count(*) FROM generate_series(1, 4) i, LATERAL (SELECT visits('SELECT * FROM sb_deep_many OFFSET ' || i * 0)) x;
-SELECT visits('SELECT * FROM sb_deep_many') AS then;
+SELECT visits('SELECT * FROM sb_deep_many', 2001) AS then;
 
 -- ranges: a page for each leaf, forward and backward (gate and, for single rows and for blocks, visibility map besides)
-SELECT visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k') - leaves AS forward, visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k DESC') - leaves AS backward
+SELECT visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k', leaves::int + 3) - leaves AS forward, visits('SELECT k FROM sb WHERE k >= 0 ORDER BY k DESC', leaves::int + 4) - leaves AS backward
 	FROM surfidx_meta('sb_k');
-SELECT visits('SELECT k FROM sb WHERE k >= 4711 ORDER BY k LIMIT 1') AS "LIMIT 1";
+SELECT visits('SELECT k FROM sb WHERE k >= 4711 ORDER BY k LIMIT 1', 3) AS "LIMIT 1";
 -- leaves that are asked for ahead are looked up in their parents, once for many
 SET effective_io_concurrency = 16;
 SELECT visits('SELECT t FROM sb_deep WHERE t > '''' ORDER BY t') - leaves < 120 AS forward,
@@ -56,7 +62,7 @@ SELECT visits('SELECT t FROM sb_deep WHERE t > '''' ORDER BY t') - leaves < 120 
 SELECT visits('SELECT k FROM sb WHERE k = ANY (ARRAY(SELECT generate_series(1, 1000)))') < 20 AS neighbours,
 	visits('SELECT k FROM sb WHERE k = ANY (ARRAY(SELECT generate_series(1, 1000))) ORDER BY k DESC') < 20 AS backward,
 	visits('SELECT v FROM sb WHERE k = ANY (ARRAY(SELECT generate_series(1, 1000)))') < 1020 AS "with rows",
-	visits('SELECT k FROM sb WHERE k = ANY (ARRAY(SELECT generate_series(1, 30000, 3000)))') AS distant;
+	visits('SELECT k FROM sb WHERE k = ANY (ARRAY(SELECT generate_series(1, 30000, 3000)))', 12) AS distant;
 
 -- beyond the last key: when the tree's end is known, the gate alone
 SELECT visits('SELECT count(x.k) FROM generate_series(1, 1000) g, LATERAL (SELECT k FROM sb WHERE k = g + 30011) x') < 1100 AS "beyond the end";

@@ -59,6 +59,7 @@ keep(SpareHeader *header, void *spare)
 {
 	SfxSpareKind kind = header->kind;
 
+	memset(&header->node, 0, sizeof(header->node));
 	sfx_spares_taken[kind]--;
 	if (nkept[kind] < most_kept[kind])
 		kept[kind][nkept[kind]++] = spare;
@@ -153,6 +154,8 @@ sfx_spare_put(void *spare)
 {
 	SpareHeader *header = header_of(spare);
 
+	/* neither before, nor after the end of the context that it was got in */
+	Assert(header->node.next != NULL);
 	dlist_delete(&header->node);
 	keep(header, spare);
 }

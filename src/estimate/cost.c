@@ -103,7 +103,16 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 	IndexOptInfo *info = path->indexinfo;
 	GenericCosts costs = {0};
 	const SfxMeta *meta = known_meta(info);
-	Cost		runs = look_at_runs(info, meta);
+	SfxMeta		copy;
+	Cost		runs;
+
+	/* what estimates call may read other indexes, whose metapages replace the one that is kept */
+	if (meta)
+	{
+		sfx_meta_assign(&copy, meta);
+		meta = &copy;
+	}
+	runs = look_at_runs(info, meta);
 
 	sfx_prefix_mark_exact(path);
 

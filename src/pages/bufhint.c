@@ -7,8 +7,8 @@
  *
  * What is remembered is a hint: the buffer's own tag decides.  Core does not count such a visit as
  * a use of the buffer.  So every USE_EVERY-th visit of a page goes through the table, or pages that
- * are read all the time would be evicted as unused.  The metapage and the gates are read by every
- * scan, and the log's last page by every insert; they stay in memory with fewer counted visits.
+ * are read all the time would be evicted as unused.  The metapage and the gates are read by many
+ * scans, and the log's last page by every insert; they stay in memory with fewer counted visits.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -23,7 +23,7 @@
 #include "storage/shmem.h"
 #include "utils/rel.h"
 
-#define KEPT			64		/* indexes */
+#define KEPT			64		/* indexes: as many as 6 bits have values */
 #define MAX_HEIGHT		32		/* of a tree; more is damage */
 
 static SfxGlance kept[KEPT];
@@ -38,7 +38,8 @@ static SfxMemoTable table = SFX_MEMO_TABLE(kept);
 static const SfxGlance *
 glance(Oid index, Relation rel)
 {
-	SfxGlance  *g = &kept[index % KEPT];
+	/* the OIDs of partitions' indexes may be multiples of any number apart */
+	SfxGlance  *g = &kept[index * 2654435769U >> 26];
 	uint64		now = sfx_meta_changes();
 	Relation	opened = NULL;
 

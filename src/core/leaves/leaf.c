@@ -220,8 +220,7 @@ sfx_leaf_cmp_fences(const SfxLeaf *l, const SfxPos *pos)
 
 /*
  * The first bytes of separator b as a word, to be compared with sfx_load_be(t->key, t->len).  False:
- * they do not lie before the last bytes of the page, where a word does not begin any more, or not
- * in it.  Slots that contradict each other give any word (B2).
+ * its slots are broken, or a word that begins there would end after the page.
  */
 static inline bool
 separator_word(const SfxLeaf *l, int b, uint64_t *word)
@@ -231,9 +230,11 @@ separator_word(const SfxLeaf *l, int b, uint64_t *word)
 	uint32_t	from = start & ~(uint32_t) SFX_SLOT_TID;
 	uint32_t	to = b + 1 < l->nblocks ? sfx_get16(s + SFX_LEAF_SLOT) & ~(uint32_t) SFX_SLOT_TID :
 		l->priv[PV_BLOCKS];
-	uint32_t	n = to - from - (start & SFX_SLOT_TID ? 6 : 0);
+	uint32_t	tidlen = start & SFX_SLOT_TID ? 6 : 0;
+	uint32_t	n = to - from - tidlen;
 
-	if (from + 8 > l->len)
+	if (from + 8 > l->len || from < l->priv[PV_SEPS] || to > l->priv[PV_BLOCKS] ||
+		to < from + tidlen)
 		return false;
 	*word = sfx_load_be64(l->body + from);
 	if (n < 8)
