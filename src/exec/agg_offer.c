@@ -23,6 +23,7 @@
 
 #include <math.h>
 
+#include "nodes/makefuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -33,6 +34,7 @@
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 /* in cpu_tuple_cost: for an entry that is decoded and tested ... */
@@ -42,6 +44,8 @@
 #define VALUE_COST		0.05
 #define SLOW_ROW_COST	0.5
 #define SLOW_VALUE_COST	0.2
+/* ... for each FILTER that is evaluated */
+#define FILTER_COST		1.5
 /* ... for a group, and for a state of it that core's functions make (agg_partial.c) */
 #define GROUP_COST		1.0
 #define STATE_COST		60.0
@@ -296,6 +300,54 @@ conditions_cost(List *conditions, double rows)
 	return cost.startup + rows * (cost.per_tuple + SLOW_ROW_COST * cpu_tuple_cost);
 }
 
+/* Does a filter consist of comparisons, which the ends of a stretch decide about (agg_expr.c)? */
+static bool
+are_comparisons(Expr *filter)
+{
+	ListCell   *lc;
+
+	foreach(lc, make_ands_implicit(filter))
+	{
+		const OpExpr *op = lfirst(lc);
+
+		if (!IsA(op, OpExpr) || list_length(op->args) != 2 || !IsA(linitial(op->args), Var) ||
+			contain_var_clause(lsecond(op->args)) || get_mergejoin_opfamilies(op->opno) != NIL ||
+			get_op_btree_interpretation(op->opno) == NIL)
+			return false;
+	}
+	return true;
+}
+
+/* The cost of FILTERs: each is evaluated for each key, or row if it uses INCLUDE columns. */
+static Cost
+filters_cost(PlannerInfo *root, const Candidate *c, const SfxAggWanted *w, double rows)
+{
+	const IndexOptInfo *info = c->path.indexinfo;
+	List	   *keys = NIL;
+	ListCell   *lc;
+	double		distinct = -1;
+	Cost		sum = 0;
+
+	foreach(lc, info->indextlist)
+		if (list_length(keys) < info->nkeycolumns)
+		keys = lappend(keys, lfirst_node(TargetEntry, lc)->expr);
+	for (int i = 0; i < list_length(w->exprs); i++)
+	{
+		const SfxAggOutput *out = &w->outputs[i];
+		QualCost	cost;
+
+		if (!sfx_agg_is_filtered(out) || are_comparisons(out->aggref->aggfilter))
+			continue;
+		if (distinct < 0)
+			distinct = estimate_num_groups(root, keys, rows, NULL, NULL);
+		cost_qual_eval_node(&cost, (Node *) out->aggref->aggfilter, root);
+		sum += (cost.per_tuple + FILTER_COST * cpu_tuple_cost) *
+			(list_difference(pull_var_clause((Node *) out->aggref->aggfilter, 0), keys) == NIL ?
+			 distinct : rows);
+	}
+	return sum;
+}
+
 /* The cost of computing arguments from a row, and of calling transition functions. */
 static Cost
 arguments_cost(PlannerInfo *root, const SfxAggWanted *w)
@@ -447,9 +499,9 @@ sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
 				  const SfxAggQuestion *question, const SfxAggOffer *offer, List *having)
 {
 	CustomPath *path = makeNode(CustomPath);
-	IndexPath  *child = make_child(root, offer->candidate, offer->cost);
+	IndexPath  *child = make_child(root, offer->candidate, offer->cost - offer->filters);
 	SfxAggWanted *wanted = palloc(sizeof(SfxAggWanted));
-	Cost		cost = child->path.total_cost;
+	Cost		cost = child->path.total_cost + offer->filters;
 	bool		grouped = question->groups != NIL;
 	double		rows = offer->groups;
 	QualCost	quals;
@@ -493,7 +545,9 @@ find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, c
 	offer->candidate = c;
 	offer->groups = count_returned(root, question, offer->wanted.grouping.steps != NIL,
 								   clamp_row_est(c->selectivity * rel->tuples));
-	offer->cost = compute_cost(root, rel, c, &offer->wanted, offer->groups) +
+	offer->filters = filters_cost(root, c, &offer->wanted,
+								  clamp_row_est(c->selectivity * rel->tuples));
+	offer->cost = compute_cost(root, rel, c, &offer->wanted, offer->groups) + offer->filters +
 		conditions_cost(conditions, clamp_row_est(c->selectivity * rel->tuples));
 	(void) sfx_agg_note(c->path.indexinfo->indexoid, "can answer");
 	return true;

@@ -31,6 +31,7 @@ typedef struct SfxAggOffer
 	const struct SfxAggCandidate *candidate;
 	SfxAggWanted wanted;
 	Cost		cost;
+	Cost		filters;		/* the part of it that FILTERs take */
 	double		groups;
 } SfxAggOffer;
 

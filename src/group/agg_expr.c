@@ -10,6 +10,7 @@
 #include "key.h"
 #include "like.h"
 #include "payload.h"
+#include "row_block.h"
 #include "slot.h"
 
 #include "access/genam.h"
@@ -30,6 +31,12 @@ struct SfxExprs
 	Relation	index;
 	TupleTableSlot *slot;
 	ExprContext *econtext;
+	MemoryContext cxt;
+	SfxRowsOfBlock *rows;		/* of entries [made_from, made_to) of the block in hand; NULL: not
+								 * needed so far */
+	int			made_from;
+	int			made_to;
+	bool		ready[SFX_BLOCK_ENTRIES];	/* of those, these */
 	SfxKeyDesc	kd;
 	PGAlignedBlock arena[SFX_ARENA / BLCKSZ];
 	PGAlignedBlock payload_arena[SFX_ARENA / BLCKSZ];
@@ -50,6 +57,9 @@ sfx_exprs_create(IndexOnlyScanState *scan)
 	x->index = scan->ioss_RelationDesc;
 	x->slot = scan->ss.ss_ScanTupleSlot;
 	x->econtext = scan->ss.ps.ps_ExprContext;
+	x->cxt = CurrentMemoryContext;
+	x->rows = NULL;
+	x->made_from = x->made_to = 0;
 	sfx_keydesc_init(&x->kd, x->index);
 	ExecStoreAllNullTuple(x->slot);
 	return x;
@@ -359,17 +369,43 @@ decode_row(SfxExprs *x, const SfxCondition *c, const SfxEntry *e)
 						   slot->tts_isnull, x->payload_arena->data);
 }
 
-/*
- * Which clauses are true for an entry: of a condition of comparisons all are evaluated, else those
- * up to the first that is not true, as core does.  *null: the compared column is NULL.
- */
-static uint32
-evaluate(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i, bool *null)
+void
+sfx_exprs_forget(SfxExprs *x)
+{
+	if (x)
+		x->made_from = x->made_to = 0;
+}
+
+/* Make rows of entries [from, to), among which the next ones are. */
+static void
+make_rows(SfxExprs *x, const SfxBlock *block, int from, int to)
+{
+	if (x->rows == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(x->cxt);
+
+		x->rows = sfx_rows_of_block_begin(x->index, &x->kd);
+		MemoryContextSwitchTo(old);
+	}
+	memset(x->ready + from, true, to - from);
+	sfx_rows_of_block_make(x->rows, block, from, to - from, x->ready);
+	x->made_from = from;
+	x->made_to = to;
+}
+
+/* Let the slot have the columns of entry i that the condition uses. */
+static void
+take_row(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i)
 {
 	MemoryContext old;
 	SfxEntry	e;
-	uint32		bits = 0;
 
+	if (i >= x->made_from && i < x->made_to && x->ready[i])
+	{
+		set_row(x, sfx_rows_of_block_values(x->rows) + i * x->kd.natts,
+				sfx_rows_of_block_nulls(x->rows) + i * x->kd.natts);
+		return;
+	}
 	sfx_block_entry(block, i, &e);
 	ResetExprContext(x->econtext);
 	x->econtext->ecxt_scantuple = SfxSlotFilled(x->slot);
@@ -377,6 +413,18 @@ evaluate(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i, bool 
 	old = MemoryContextSwitchTo(x->econtext->ecxt_per_tuple_memory);
 	decode_row(x, c, &e);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Which clauses are true for an entry: of a condition of comparisons all are evaluated, else those
+ * up to the first that is not true, as core does.  *null: the compared column is NULL.
+ */
+static uint32
+evaluate(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i, bool *null)
+{
+	uint32		bits = 0;
+
+	take_row(x, c, block, i);
 	for (int k = 0; k < c->n; k++)
 	{
 		bool		isnull;
@@ -421,9 +469,12 @@ sfx_condition_run(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int
 	uint32		all = c->n == 32 ? PG_UINT32_MAX : ((uint32) 1 << c->n) - 1;
 	bool		null;
 	bool		other;
-	uint32		bits = evaluate(x, c, block, from, &null);
+	uint32		bits;
 	int			end = to;
 
+	if (c->compared < 0 && to - from > 1 && (from < x->made_from || to > x->made_to))
+		make_rows(x, block, from, to);
+	bits = evaluate(x, c, block, from, &null);
 	*pass = bits == all;
 	/* NULLs are at one end, so if none of the ends is NULL, each clause changes once at most */
 	while (c->compared >= 0 && !null && end - from > 1)

@@ -42,6 +42,9 @@ extern void sfx_exprs_set(SfxExprs *x, int column, Datum value, bool isnull);
 typedef struct SfxCondition SfxCondition;
 extern SfxCondition *sfx_condition_prepare(SfxExprs *x, List *clauses);
 
+/* Entries that are evaluated next are of another block, or of the same after it was filled anew. */
+extern void sfx_exprs_forget(SfxExprs *x);
+
 /* May its evaluation raise an error, for all that its functions promise? */
 extern bool sfx_condition_may_fail(const SfxCondition *c);
 

@@ -291,6 +291,6 @@ sfx_fed_value(SfxAggregates *a, const SfxAggMethod *m, const SfxAggState *s, boo
 		fcinfo->args[i] = (NullableDatum) {.isnull = true};
 	result = FunctionCallInvoke(fcinfo);
 	*isnull = fcinfo->isnull;
-	/* whoever reads the output may not change it for others */
+	/* a reader of the output may not change it for others */
 	return MakeExpandedObjectReadOnly(result, *isnull, fed->lastlen);
 }

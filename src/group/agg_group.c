@@ -277,6 +277,7 @@ add_whole(SfxGroups *g, const SfxBlock *block, int from, int to)
 	if (block->keys[block->keyoff[key]] != SFX_MARK_VALUE ||
 		block->keys[block->keyoff[key + n - 1]] != SFX_MARK_VALUE)
 		sfx_groups_misled(g);
+	sfx_exprs_forget(g->exprs);
 	sfx_aggregates_add(g->aggregates, g->outer_states, block, from, to);
 	g->visible += to - from;
 	for (int i = 0; i < g->noutputs; i++)

@@ -76,8 +76,8 @@ struct SfxGroups
 	uint64		visible;		/* visible rows since sfx_groups_rows, ... */
 	uint64		refused;		/* ... and those that the condition refused */
 	bool		ended;			/* the scan has no more entries */
-	bool		careful;		/* entries of the next group are added when it is asked for, as they
-								 * may raise errors */
+	bool		careful;		/* entries of the next group are added when it is asked for, as
+								 * they may raise errors */
 	bool		in_order;		/* entries have to be added in index order (Y9) */
 	bool		fed;			/* entries were asked for in any order (R9), or may not be */
 

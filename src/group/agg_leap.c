@@ -144,6 +144,7 @@ take_one(SfxGroups *g, const SfxBlock *block)
 		sfx_queue_settle(g);
 		return g->group[open].visible > visible || SFX_MUTANT("last rows unseen");
 	}
+	sfx_exprs_forget(g->exprs);
 	sfx_aggregates_add(g->aggregates, sfx_queue_states(g, open), block, 0, 1);
 	g->group[open].visible++;
 	g->visible++;

@@ -213,6 +213,7 @@ sfx_queue_add(SfxGroups *g, int group, const SfxBlock *block, int from, int to)
 {
 	bool		pass = true;
 
+	sfx_exprs_forget(g->exprs);
 	for (int end = to; from < to; from = end)
 	{
 		if (g->condition)

@@ -7,6 +7,11 @@
  * complains of a pattern when it comes to its end, which it does where all literals match.
  *-------------------------------------------------------------------------
  */
+/* for memmem(); the server's flags have it, too */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
 #include "surfidx.h"
 #include "like.h"
 
