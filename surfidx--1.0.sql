@@ -843,6 +843,39 @@ AS 'MODULE_PATHNAME' LANGUAGE C STRICT VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION surfidx_leaf_keys(regclass, integer) IS
 'what leaves of a surfidx index have of keys, what that has taken so far, and its size beside its size_limit';
 
+CREATE FUNCTION surfidx_budget(
+	OUT size_budget bigint,
+	OUT size bigint,
+	OUT over_budget boolean,
+	OUT indexes bigint,
+	OUT leaves bigint,
+	OUT cut_leaves bigint,
+	OUT fixed_indexes bigint,
+	OUT fixed_size bigint)
+RETURNS record
+LANGUAGE sql STRICT VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	SELECT b.bytes, pg_catalog.sum(x.size)::int8, pg_catalog.sum(x.size) > b.bytes::numeric,
+		pg_catalog.count(*), pg_catalog.sum(x.leaves)::int8, pg_catalog.sum(x.cut_leaves)::int8,
+		pg_catalog.count(*) FILTER (WHERE x.fixed), coalesce(pg_catalog.sum(x.size) FILTER (WHERE x.fixed), 0::numeric)::int8
+	FROM (
+		SELECT coalesce(k.size, pg_catalog.pg_relation_size(c.oid::regclass)) AS size, k.leaves, k.cut_leaves,
+			coalesce(k.keys, 'full') NOT LIKE 'by %' AS fixed
+		FROM pg_catalog.pg_class c
+			JOIN pg_catalog.pg_am a ON a.oid = c.relam
+			JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
+			CROSS JOIN LATERAL surfidx_stats(CASE WHEN i.indisready THEN c.oid END, 1, false) s
+			CROSS JOIN LATERAL surfidx_leaf_keys(CASE WHEN s.bytes IS NOT NULL THEN c.oid END, 1) k
+		WHERE a.amname = 'surfidx' AND c.relkind = 'i' AND c.relpersistence <> 't'
+			AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())) x
+		RIGHT JOIN (SELECT nullif(pg_catalog.pg_size_bytes(pg_catalog.current_setting('surfidx.size_budget')), 0::int8)) b(bytes)
+			ON true
+	GROUP BY b.bytes;
+END;
+
+COMMENT ON FUNCTION surfidx_budget() IS
+'what the surfidx indexes of this database take of surfidx.size_budget, and what of that it does not change';
+
 CREATE VIEW surfidx_stat_indexes AS
 SELECT n.nspname AS schemaname, t.relname, c.relname AS indexrelname, i.indexrelid, s.*
 FROM pg_catalog.pg_class c
@@ -1167,6 +1200,7 @@ DROP FUNCTION surfidx_preload_warning();
 
 REVOKE ALL ON FUNCTION surfidx_stats(regclass, integer, boolean) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_leaf_keys(regclass, integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_budget() FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_runs(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_dictionaries(regclass) FROM PUBLIC;
@@ -1183,6 +1217,7 @@ REVOKE ALL ON FUNCTION surfidx_mirror_btree() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer, boolean) TO pg_stat_scan_tables;
 GRANT EXECUTE ON FUNCTION surfidx_leaf_keys(regclass, integer) TO pg_stat_scan_tables;
+GRANT EXECUTE ON FUNCTION surfidx_budget() TO pg_stat_scan_tables;
 GRANT EXECUTE ON FUNCTION surfidx_meta(regclass) TO pg_read_server_files, pg_stat_scan_tables;
 GRANT EXECUTE ON FUNCTION surfidx_runs(regclass) TO pg_read_server_files, pg_stat_scan_tables;
 GRANT EXECUTE ON FUNCTION surfidx_dictionaries(regclass) TO pg_read_server_files, pg_stat_scan_tables;

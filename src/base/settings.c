@@ -33,6 +33,8 @@ int			sfx_guc_merge_worker_idle = 500;
 int			sfx_guc_delta_memory = 65536;
 int			sfx_guc_read_ahead = 32;
 int			sfx_guc_keys = SFX_LEAVES_FULL;
+int			sfx_guc_size_budget = 0;
+int			sfx_guc_budget_interval = 30;
 bool		sfx_guc_auto_merge = true;
 
 /* Limits of the settings and of the storage parameters of the same name. */
@@ -342,7 +344,9 @@ sfx_opt_keys(Relation index)
 
 	if (opt && opt->keys != UNSET)
 		return (SfxLeafKeys) opt->keys;
-	return opt && opt->size_limit != UNSET ? SFX_LEAVES_BOUND : (SfxLeafKeys) sfx_guc_keys;
+	if ((opt && opt->size_limit != UNSET) || sfx_guc_size_budget > 0)
+		return SFX_LEAVES_BOUND;
+	return (SfxLeafKeys) sfx_guc_keys;
 }
 
 int
@@ -425,6 +429,23 @@ define_reading_gucs(void)
 }
 
 static void
+define_budget_gucs(void)
+{
+	DefineCustomIntVariable("surfidx.size_budget",
+							"Size of all indexes of a database near which leaves are cut; 0 none.",
+							"It is set for the server or for a database: workers see to it.",
+							&sfx_guc_size_budget,
+							0, 0, MAX_KILOBYTES,
+							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("surfidx.budget_interval",
+							"Time after which a worker shares out surfidx.size_budget again.",
+							"Only if indexes are read or written meanwhile.",
+							&sfx_guc_budget_interval,
+							30, 1, 86400,
+							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
+}
+
+static void
 define_version_guc(void)
 {
 	DefineCustomStringVariable("surfidx.version",
@@ -500,6 +521,7 @@ sfx_define_gucs(bool preloading)
 							-1, -1, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
 	define_reading_gucs();
+	define_budget_gucs();
 	define_version_guc();
 	if (preloading)
 		define_preload_gucs();

@@ -34,7 +34,7 @@ typedef enum SfxLeafKeys
 {
 	SFX_LEAVES_FULL,
 	SFX_LEAVES_CUT,				/* what tells them from their neighbours: recover.h */
-	SFX_LEAVES_BOUND			/* either, leaf by leaf, as the storage parameter size_limit asks */
+	SFX_LEAVES_BOUND			/* either, leaf by leaf, as size_limit and size_budget ask */
 } SfxLeafKeys;
 
 /* *spec: the filters that the storage parameters ask for. */
@@ -56,8 +56,10 @@ extern int	sfx_guc_merge_worker_idle;	/* ms */
 extern int	sfx_guc_log_merge_min_duration; /* ms; -1: never */
 extern int	sfx_guc_read_ahead; /* pages of the table asked for at once; 0: none */
 extern int	sfx_guc_keys;		/* SfxLeafKeys */
+extern int	sfx_guc_size_budget;	/* kB of all indexes of the database; 0: none */
+extern int	sfx_guc_budget_interval;	/* s */
 
-/* As the storage parameter keys says; without it, size_limit; without that, the setting. */
+/* As the storage parameter keys says; without it, size_limit or size_budget; else, the setting. */
 extern SfxLeafKeys sfx_opt_keys(Relation index);
 extern int	sfx_opt_size_limit(Relation index); /* kB; 0: none */
 extern int	sfx_opt_delta_size(Relation index); /* kB */

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * heat.c - how often leaves are read, for indexes with the storage parameter size_limit
+ * heat.c - how often leaves are read, for size_limit and size_budget
  *
  * There is one byte of shared memory for each leaf, at a place computed from file and block.
  * Neighboring blocks have neighboring places, so leaves of one index share a place only if it has
@@ -18,7 +18,7 @@
 #include "utils/rel.h"
 
 #define LEAST_PLACES	65536
-#define PLACES_A_KB		4		/* for each kB of surfidx.delta_memory */
+#define PLACES_A_KB		16		/* for each kB of surfidx.delta_memory */
 
 static uint8 *places = NULL;
 static uint32 nplaces;			/* a power of two */
@@ -52,25 +52,34 @@ place_of(Relation index, BlockNumber leaf)
 	return &places[(h + leaf) & (nplaces - 1)];
 }
 
-void
+bool
 sfx_heat_touch(Relation index, BlockNumber leaf, int times)
 {
 	volatile uint8 *place;
 	uint8		heat;
 
 	if (places == NULL)
-		return;
+		return false;
 	place = place_of(index, leaf);
 	heat = *place;
-	if (heat < SFX_HEAT_MAX &&
-		(int) (pg_prng_uint32(&pg_global_prng_state) & ((1U << heat) - 1)) < times)
-		*place = heat + 1;
+	if (heat >= SFX_HEAT_MAX ||
+		(int) (pg_prng_uint32(&pg_global_prng_state) & ((1U << heat) - 1)) >= times)
+		return false;
+	*place = heat + 1;
+	return true;
 }
 
 int
 sfx_heat_of(Relation index, BlockNumber leaf)
 {
 	return places ? *place_of(index, leaf) : 0;
+}
+
+void
+sfx_heat_set(Relation index, BlockNumber leaf, int heat)
+{
+	if (places != NULL)
+		*place_of(index, leaf) = (uint8) heat;
 }
 
 void

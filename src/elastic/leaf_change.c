@@ -7,6 +7,7 @@
  */
 #include "surfidx.h"
 #include "counters.h"
+#include "heat.h"
 #include "leaf_change.h"
 #include "merge_lock.h"
 #include "recover.h"
@@ -53,6 +54,32 @@ sfx_leaf_change_start(SfxLeafChange *c, bool cut)
 	sfx_pos_set(&c->pos, &start);
 }
 
+static int
+mean_heat(const SfxLeafChange *c, const SfxGroup *g)
+{
+	int			sum = 0;
+
+	for (int i = g->from; i < g->to; i++)
+		sum += sfx_heat_of(c->index, sfx_group_leaf(g, i));
+	return sum / (g->to - g->from);
+}
+
+/*
+ * The leaves in place of [g->from, g->to): those that are whole now are as hot as these were.  Cut
+ * ones are cold, until scans take keys from them.
+ */
+static void
+hand_heat_on(const SfxLeafChange *c, const SfxGroup *g, int heat)
+{
+	const SfxNode *now = &c->kept.node;
+	int			n = now->nchildren - g->node.nchildren + g->to - g->from;
+
+	if (!g->has_node || !c->kept.valid)
+		return;
+	for (int i = 0; i < n; i++)
+		sfx_heat_set(c->index, now->children[g->from + i].blkno, c->cut ? 0 : heat);
+}
+
 /*
  * Rewrite leaves [g->from, g->to), at least one of which is of the other kind; result as of
  * sfx_leaf_change_group.
@@ -61,6 +88,7 @@ static int
 rewrite(SfxLeafChange *c, SfxGroup *g)
 {
 	SfxMergeStats stats = {0};
+	int			heat = mean_heat(c, g);
 
 	g->whole = !c->cut;
 	g->cut = c->cut;
@@ -69,6 +97,7 @@ rewrite(SfxLeafChange *c, SfxGroup *g)
 	sfx_group_rewrite(g, NULL, NULL, NULL, &stats);
 	if (g->heap)
 		table_close(g->heap, AccessShareLock);
+	hand_heat_on(c, g, heat);
 	c->written += stats.written;
 	c->changed += stats.changed;
 	c->progress->groups += stats.groups;

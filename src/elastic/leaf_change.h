@@ -26,6 +26,7 @@ typedef struct SfxLeafChange
 	Relation	index;
 	const SfxOrder *order;
 	const SfxLeafManner *how;
+	SfxBudgetShare share;		/* of size_budget */
 	bool		cut;			/* leaves are to be cut; else to be whole */
 	bool		optional;		/* a locked table ends the walk without an error */
 	SfxPosBuf	pos;			/* where the next group begins */

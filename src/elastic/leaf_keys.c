@@ -106,13 +106,15 @@ end_progress(int code, Datum arg)
 
 /* Run what(), shown by surfidx_progress(); returns leaves written. */
 static uint64
-change(Relation index, const SfxOrder *order, const SfxLeafManner *how,
+change(Relation index, const SfxOrder *order, const SfxLeafManner *how, const SfxBudgetShare *share,
 	   void (*what) (SfxLeafChange *c))
 {
 	SfxLeafChange *c = palloc(sizeof(SfxLeafChange));
 	uint64		written;
 
 	sfx_leaf_change_begin(c, index, order, how);
+	if (share)
+		c->share = *share;
 	c->progress = sfx_progress_begin(index);
 	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(c->progress));
 	what(c);
@@ -125,9 +127,12 @@ change(Relation index, const SfxOrder *order, const SfxLeafManner *how,
 }
 
 uint64
-sfx_keep_size_limit(Relation index, const SfxOrder *order, const SfxLeafManner *how)
+sfx_keep_size_limit(Relation index, const SfxOrder *order, const SfxLeafManner *how,
+					const SfxBudgetShare *share)
 {
-	return sfx_opt_size_limit(index) > 0 ? change(index, order, how, sfx_limit_keep) : 0;
+	if (share == NULL && sfx_opt_size_limit(index) == 0)
+		return 0;
+	return change(index, order, how, share, sfx_limit_keep);
 }
 
 uint64
@@ -136,6 +141,6 @@ sfx_change_leaf_keys(Relation index, const SfxOrder *order, const SfxLeafManner 
 	uint64		written = 0;
 
 	if (sfx_leaves_wanted(index, order) != SFX_LEAVES_BOUND)
-		written = change(index, order, how, change_all);
-	return written + sfx_keep_size_limit(index, order, how);
+		written = change(index, order, how, NULL, change_all);
+	return written + sfx_keep_size_limit(index, order, how, NULL);
 }

@@ -18,6 +18,19 @@ typedef struct SfxLeafManner
 } SfxLeafManner;
 
 /*
+ * What size_budget grants an index for the moment: a limit as size_limit is one.  Leaves that are
+ * hotter than `cold` are not cut for its sake, and leaves that are less hot than `hot` do not become
+ * whole.
+ */
+typedef struct SfxBudgetShare
+{
+	double		limit;			/* pages; 0: none */
+	int			cold;
+	int			hot;
+	double		growth;			/* pages that a cut leaf becomes, as a guess */
+} SfxBudgetShare;
+
+/*
  * Cut or recover keys, if the main tree has leaves of another kind than the storage parameters ask
  * for; then do what size_limit asks for.  Waits for the merge lock for each group, whatever
  * how->wait says, except for size_limit.  Returns leaves written.  Errors: a locked table whose
@@ -25,7 +38,8 @@ typedef struct SfxLeafManner
  */
 extern uint64 sfx_change_leaf_keys(Relation index, const SfxOrder *order, const SfxLeafManner *how);
 
-/* The same for size_limit only. */
-extern uint64 sfx_keep_size_limit(Relation index, const SfxOrder *order, const SfxLeafManner *how);
+/* The same for size_limit only, and for a share in size_budget (NULL: none). */
+extern uint64 sfx_keep_size_limit(Relation index, const SfxOrder *order, const SfxLeafManner *how,
+								  const SfxBudgetShare *share);
 
 #endif							/* SURFIDX_LEAF_KEYS_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * leaf_limit.c - which leaves are cut and which are whole, for the storage parameter size_limit
- * (W9)
+ * leaf_limit.c - which leaves are cut and which are whole, for the storage parameter size_limit, or
+ * for an index's share in size_budget (W9)
  *
  * From CUT_FROM of the limit on leaves are cut, coldest first, until CUT_TO is reached.  Below
  * WHOLE_FROM, leaves that scans take keys from become whole, hottest first, up to WHOLE_TO.  A pass
@@ -114,6 +114,31 @@ double
 sfx_limit_in_pages(Relation index)
 {
 	return sfx_opt_size_limit(index) * (1024.0 / BLCKSZ);
+}
+
+/* What bounds the index: the smaller one of size_limit and its share. */
+static double
+limit_now(const SfxLeafChange *c)
+{
+	double		limit = sfx_limit_in_pages(c->index);
+
+	if (c->share.limit > 0 && (limit == 0 || c->share.limit < limit))
+		return c->share.limit;
+	return limit;
+}
+
+double
+sfx_limit_most_whole(double limit)
+{
+	return WHOLE_TO * limit;
+}
+
+double
+sfx_limit_to(double pages, double target)
+{
+	if (target < pages)
+		return Min(target / CUT_TO, pages / CUT_FROM);
+	return Max(target / WHOLE_TO, (pages + 1) / WHOLE_FROM);
 }
 
 static inline double
@@ -288,7 +313,7 @@ next_step(Pass *p)
 	/* the parameters may have changed */
 	AcceptInvalidationMessages();
 	if (sfx_leaves_wanted(c->index, c->order) == SFX_LEAVES_BOUND &&
-		sfx_limit_in_pages(c->index) == p->limit)
+		limit_now(c) == p->limit)
 	{
 		old = MemoryContextSwitchTo(c->cxt);
 		sfx_meta_read(c->index, &meta);
@@ -328,11 +353,13 @@ cut_coldest(Pass *p)
 {
 	PassResult	result = PASS_ROUND;
 
+	int			most = p->limit == p->c->share.limit ? p->c->share.cold : SFX_HEAT_MAX;
+
 	sfx_leaf_change_start(p->c, true);
-	for (int i = 0; i < lengthof(classes) && result == PASS_ROUND; i++)
-		result = run_round(p, i == 0 ? 0 : classes[i - 1] + 1, classes[i]);
-	if (result == PASS_ROUND)
-		result = run_round(p, 0, SFX_HEAT_MAX);
+	for (int i = 0, least = 0; least <= most && result == PASS_ROUND; least = classes[i++] + 1)
+		result = run_round(p, least, Min(classes[i], most));
+	if (result == PASS_ROUND && most == SFX_HEAT_MAX)
+		result = run_round(p, 0, most);
 	return result;
 }
 
@@ -341,35 +368,48 @@ static PassResult
 recover_hottest(Pass *p)
 {
 	PassResult	result = PASS_ROUND;
+	int			least = p->limit == p->c->share.limit ? p->c->share.hot : 1;
 
 	sfx_leaf_change_start(p->c, false);
-	for (int i = lengthof(classes) - 1; i > 0 && result == PASS_ROUND; i--)
-		result = run_round(p, classes[i - 1] + 1, classes[i]);
+	for (int i = lengthof(classes) - 1; classes[i] >= least && result == PASS_ROUND; i--)
+		result = run_round(p, Max(classes[i - 1] + 1, least), classes[i]);
 	return result;
 }
 
-/* Halve the visits to all leaves of the main tree. */
+/* An SfxLeafLook: halve the visits. */
 static void
-age_leaves(SfxLeafChange *c)
+age_leaf(Relation index, const SfxChild *leaf, void *arg)
 {
+	sfx_heat_age(index, leaf->blkno);
+}
+
+void
+sfx_look_at_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, SfxLeafLook look,
+				   void *arg)
+{
+	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
 	SfxPos		first = {(const uint8 *) "", 0, 0};
-	SfxMeta		meta;
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx leaves",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	const SfxRun *main = SfxMetaMain(meta);
 	SfxNode		node;
 
-	sfx_meta_read(c->index, &meta);
-	sfx_pos_set(&c->pos, &first);
-	while (SfxMetaMain(&meta)->level > 0 &&
-		   sfx_tree_try_load(SfxTreeOf(c->index, c->order, &meta, SfxMetaMain(&meta)->id),
-							 &c->pos.pos, 1, &node))
+	sfx_pos_set(pos, &first);
+	while (main->level > 0 &&
+		   sfx_tree_try_load(SfxTreeOf(index, order, meta, main->id), &pos->pos, 1, &node))
 	{
 		CHECK_FOR_INTERRUPTS();
 		for (int i = 0; i < node.nchildren; i++)
-			sfx_heat_age(c->index, node.children[i].blkno);
+			look(index, &node.children[i], arg);
 		if (node.high_inf)
 			break;
-		sfx_pos_set(&c->pos, &node.high);
-		MemoryContextReset(CurrentMemoryContext);
+		sfx_pos_set(pos, &node.high);
+		MemoryContextReset(cxt);
 	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	pfree(pos);
 }
 
 /*
@@ -427,8 +467,8 @@ sfx_limit_keep(SfxLeafChange *c)
 
 	p->c = c;
 	c->optional = true;
-	p->limit = sfx_limit_in_pages(c->index);
-	p->growth = FIRST_GROWTH;
+	p->limit = limit_now(c);
+	p->growth = c->share.limit > 0 ? c->share.growth : FIRST_GROWTH;
 	sfx_meta_read(c->index, &meta);
 	p->inner = all_inner_pages(c->index, c->order, &meta);
 	MemoryContextReset(cxt);
@@ -436,12 +476,13 @@ sfx_limit_keep(SfxLeafChange *c)
 	p->hand.len = c->order ? 0 : sfx_activity_hand(c->index, p->hand_key);
 	if (sfx_leaves_wanted(c->index, c->order) == SFX_LEAVES_BOUND)
 		result = run_pass(p, &meta);
-	if (c->changed > 0)
-		age_leaves(c);
+	sfx_meta_read(c->index, &meta);
+	/* for a share they have been made to age when it was found */
+	if (c->changed > 0 && c->share.limit == 0)
+		sfx_look_at_leaves(c->index, c->order, &meta, age_leaf, NULL);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
-	sfx_meta_read(c->index, &meta);
-	if (result != PASS_GIVEN_UP)
+	if (result != PASS_GIVEN_UP && p->limit != c->share.limit)
 		tell_log(c->index, p->inner + other_pages(&meta));
 	pfree(p);
 }

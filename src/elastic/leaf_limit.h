@@ -18,10 +18,22 @@ extern uint64 sfx_limit_pages(Relation index, const SfxOrder *order, const SfxMe
 /* The storage parameter size_limit in pages. */
 extern double sfx_limit_in_pages(Relation index);
 
+/* Pages up to which leaves become whole below that limit. */
+extern double sfx_limit_most_whole(double limit);
+
+/* The limit near which an index of so many pages is taken to about so many others. */
+extern double sfx_limit_to(double pages, double target);
+
+/* Look at each leaf of the main tree, by its parents only, which others may change meanwhile. */
+typedef void (*SfxLeafLook) (Relation index, const SfxChild *leaf, void *arg);
+extern void sfx_look_at_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta,
+							   SfxLeafLook look, void *arg);
+
 /*
  * Unless the parameter keys decides, cut keys of leaves if trees and log are near the limit or
- * above it, or recover some if they are far below (W9).  If they stay above the limit although the
- * pass was not interrupted, that is written to the server log, once.
+ * above it, or recover some if they are far below (W9).  The limit is size_limit, or c->share if
+ * that is less.  If they stay above size_limit although the pass was not interrupted, that is
+ * written to the server log, once.
  */
 extern void sfx_limit_keep(SfxLeafChange *c);
 

@@ -334,9 +334,12 @@ put_limit(Relation index, const SfxMeta *meta, Datum *values, bool *nulls)
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
 	const SfxOrder *order = sfx_order_open(index, kd, false);
 	static const char *const name[] = {"full", "cut", "by size_limit"};
+	SfxLeafKeys keys = sfx_leaves_wanted(index, order);
 	uint64		pages = sfx_limit_pages(index, order, meta);
 
-	values[LK_KEYS] = CStringGetTextDatum(name[sfx_leaves_wanted(index, order)]);
+	values[LK_KEYS] = CStringGetTextDatum(name[keys]);
+	if (keys == SFX_LEAVES_BOUND && sfx_opt_size_limit(index) == 0)
+		values[LK_KEYS] = CStringGetTextDatum("by size_budget");
 	values[LK_SIZE] = Int64GetDatum((int64) pages * BLCKSZ);
 	values[LK_LIMIT] = Int64GetDatum((int64) sfx_opt_size_limit(index) * 1024);
 	values[LK_OVER] = BoolGetDatum(pages > sfx_limit_in_pages(index));

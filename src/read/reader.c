@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "budget.h"
 #include "counters.h"
 #include "dict.h"
 #include "leaf.h"
@@ -16,6 +17,7 @@
 #include "predicate.h"
 #include "reader.h"
 #include "reader_impl.h"
+#include "requests.h"
 #include "scratch.h"
 #include "settings.h"
 
@@ -58,7 +60,8 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->stretch.step = 1;
 	end_step(r);
 	r->touches = sfx_opt_merge_cold(index);
-	r->warms = sfx_opt_size_limit(index) > 0;
+	r->warms = sfx_opt_keys(index) == SFX_LEAVES_BOUND;
+	r->warmed = false;
 	r->want.believe = r->filter.maybe = r->filter.keys_only = false;
 	memset(&r->filter.counts, 0, sizeof(r->filter.counts));
 	r->dead.in_batches = 0;
@@ -153,6 +156,9 @@ sfx_reader_reset(SfxReader *r)
 	r->gate.metabuf = InvalidBuffer;
 	if (r->filter.counts.asked > 0)
 		sfx_activity_add_filters(r->index, &r->filter.counts);
+	if (r->warmed && sfx_budget_asks())
+		sfx_request_idle(r->index);
+	r->warmed = false;
 }
 
 void

@@ -328,6 +328,7 @@ struct SfxReader
 	const SfxOrder *order;
 	bool		touches;		/* lookups are counted in the image (carry.h) */
 	bool		warms;			/* leaves that are read become warm (heat.h) */
+	bool		warmed;			/* some have */
 
 	ReaderWant	want;
 	ReaderGate	gate;

@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "budget.h"
 #include "column.h"
 #include "leaf_keys.h"
 #include "merge.h"
@@ -42,6 +43,8 @@
 #include "utils/timestamp.h"
 
 #define MERGES_A_TURN	4		/* merges of one index before the next request is served */
+#define BUDGET_PASSES	8		/* with each one less is left to do: room that one pass makes is
+								 * given to others by the next one */
 #define LOOK_MS			100		/* a worker that lingers checks as often whether another session
 								 * wants the database as core checks whether all connections have
 								 * ended */
@@ -67,13 +70,18 @@ run_is_source(Relation index)
 	return meta.resume[SFX_RESUME_RUN].source != 0;
 }
 
+static bool
+is_ours(Relation index)
+{
+	return index->rd_rel->relkind == RELKIND_INDEX && index->rd_indam != NULL &&
+		sfx_is_ours(index->rd_indam) && !RelationUsesLocalBuffers(index);
+}
+
 /* Is this an index of ours that a worker may merge? */
 static bool
 can_serve(Relation index)
 {
-	return index->rd_rel->relkind == RELKIND_INDEX && index->rd_indam != NULL &&
-		sfx_is_ours(index->rd_indam) && index->rd_index->indisvalid &&
-		!RelationUsesLocalBuffers(index);
+	return is_ours(index) && index->rd_index->indisvalid;
 }
 
 /*
@@ -87,32 +95,47 @@ may_change_leaves(Relation index, SfxProgress *p)
 	return !sfx_worker_is_in_the_way(index) && !sfx_merge_delta_due(index);
 }
 
-static void
-keep_size_limit(Relation index)
+static uint64
+keep_size_limit(Relation index, const SfxBudgetShare *share)
 {
 	static const SfxLeafManner how = {may_change_leaves, false};
 	SfxKeyDesc *kd;
 	const SfxOrder *order;
+	uint64		written;
 
-	if (sfx_opt_size_limit(index) == 0)
-		return;
+	if (share == NULL && sfx_opt_size_limit(index) == 0)
+		return 0;
 	kd = palloc(sizeof(SfxKeyDesc));
 	order = sfx_order_open(index, kd, true);
-	(void) sfx_keep_size_limit(index, order, &how);
+	written = sfx_keep_size_limit(index, order, &how, share);
 	sfx_order_end(order);
 	pfree(kd);
+	return written;
 }
+
+/*
+ * What a worker does with an index that it has opened and locked, which is one of ours.
+ */
+typedef struct Task
+{
+	LOCKMODE	lock;
+	SfxServed	(*run) (Relation index, void *arg);
+	void	   *arg;
+} Task;
 
 /*
  * Merge an index, several times if entries appended meanwhile make the next merge due; but at most
  * MERGES_A_TURN times, since other indexes wait.
  */
 static SfxServed
-merge_index(Relation index)
+merge_index(Relation index, void *arg)
 {
 	bool		again = false;
 	const char *why;
 
+	if (!can_serve(index))
+		return SFX_IN_VAIN;
+	report_activity(index);
 	for (int n = 0; n < MERGES_A_TURN && (why = sfx_merge_due(index)) != NULL; n++)
 	{
 		again = sfx_merge_politely(index, why) > 0;
@@ -122,17 +145,29 @@ merge_index(Relation index)
 		if (!again || (run_is_source(index) && sfx_requests_wait(true)))
 			break;
 	}
-	keep_size_limit(index);
+	(void) keep_size_limit(index, NULL);
 	return again && run_is_source(index) ? SFX_UNFINISHED : SFX_SERVED;
 }
 
+/* The same without a request: an idle delta is left alone. */
+static SfxServed
+merge_if_due(Relation index, void *arg)
+{
+	if (!can_serve(index) || !sfx_merge_due_for_size(index))
+		return SFX_IN_VAIN;
+	return merge_index(index, arg);
+}
+
+static const Task merge = {SFX_WORKER_LOCK, merge_index, NULL};
+static const Task merge_due = {SFX_WORKER_LOCK, merge_if_due, NULL};
+
 /*
- * Merge one index, if it still exists and no other session waits for it.  False: another session
- * wants the whole database.  *served is SFX_UNFINISHED if there was time only for the delta, and a
- * run is half merged.  Without a request (asked) an idle delta is left alone.
+ * Do that with one index, if it still exists and no other session waits for it.  False: another
+ * session wants the whole database.  *served is SFX_UNFINISHED if there was time only for the
+ * delta, and a run is half merged.
  */
 static bool
-serve(Oid relid, bool asked, SfxServed *served)
+serve(Oid relid, const Task *task, SfxServed *served)
 {
 	Relation	index;
 	bool		wanted;
@@ -141,7 +176,7 @@ serve(Oid relid, bool asked, SfxServed *served)
 
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
-	if (ConditionalLockRelationOid(relid, SFX_WORKER_LOCK))
+	if (ConditionalLockRelationOid(relid, task->lock))
 	{
 		index = try_relation_open(relid, NoLock);
 		/* an index that is gone needs no pause */
@@ -149,18 +184,14 @@ serve(Oid relid, bool asked, SfxServed *served)
 			*served = SFX_SERVED;
 		else
 		{
-			if (can_serve(index) && (asked || sfx_merge_due_for_size(index)))
-			{
-				/*
-				 * a merge takes a snapshot only while it asks the table: this transaction must not
-				 * hold back the horizon of VACUUM
-				 */
-				InvalidateCatalogSnapshot();
-				report_activity(index);
-				*served = merge_index(index);
-			}
+			/*
+			 * a merge takes a snapshot only while it asks the table: this transaction must not
+			 * hold back the horizon of VACUUM
+			 */
+			InvalidateCatalogSnapshot();
+			*served = task->run(index, task->arg);
 			SFX_STOP("index served");
-			relation_close(index, SFX_WORKER_LOCK);
+			relation_close(index, task->lock);
 		}
 	}
 	wanted = sfx_database_is_wanted();
@@ -192,7 +223,7 @@ report_failure(void)
 
 /* Serve an index; an error is reported, and ends the service of this index only. */
 static bool
-serve_safely(Oid relid, bool asked, SfxServed *served)
+serve_safely(Oid relid, const Task *task, SfxServed *served)
 {
 	bool		go_on = true;
 	MemoryContext cxt = CurrentMemoryContext;
@@ -200,7 +231,7 @@ serve_safely(Oid relid, bool asked, SfxServed *served)
 	sfx_pack_lacks_table = false;
 	PG_TRY();
 	{
-		go_on = serve(relid, asked, served);
+		go_on = serve(relid, task, served);
 	}
 	PG_CATCH();
 	{
@@ -279,7 +310,7 @@ serve_all(SfxServed *served_last)
 		CHECK_FOR_INTERRUPTS();
 		if (sfx_requests_claim(lfirst_oid(l), before))
 		{
-			go_on = serve_safely(lfirst_oid(l), false, &served);
+			go_on = serve_safely(lfirst_oid(l), &merge_due, &served);
 
 			/*
 			 * there was no request for it, so a failure must not keep later requests off (VAIN_MS)
@@ -292,6 +323,118 @@ serve_all(SfxServed *served_last)
 	}
 	list_free(list);
 	*served_last = before;
+	return go_on;
+}
+
+/* ---- size_budget ---- */
+
+static SfxServed
+look_at_index(Relation index, void *arg)
+{
+	SfxBudgetPass *pass = arg;
+
+	if (is_ours(index))
+		sfx_budget_look(index, pass->age, &pass->x[pass->n++]);
+	return SFX_SERVED;
+}
+
+/* Take an index to its share. */
+static SfxServed
+keep_share(Relation index, void *arg)
+{
+	SfxBudgetIndex *x = arg;
+	SfxBudgetIndex now = {0};
+
+	if (!can_serve(index))
+		return SFX_SERVED;
+	report_activity(index);
+	x->changed = keep_size_limit(index, &x->share) > 0;
+	if (!x->changed)
+		return SFX_SERVED;
+	sfx_budget_look(index, false, &now);
+	ereport(LOG,
+			(errmsg("index \"%s\" has gone from %.0f kB to %.0f kB for surfidx.size_budget",
+					RelationGetRelationName(index), x->pages * (BLCKSZ / 1024),
+					now.pages * (BLCKSZ / 1024))));
+	return SFX_SERVED;
+}
+
+/*
+ * Look at all indexes, and set their shares.  Returns whether some are to change; *go_on: as of
+ * serve.
+ */
+static bool
+share_out(SfxBudgetPass *pass, bool *go_on)
+{
+	List	   *list = list_indexes();
+	ListCell   *l;
+
+	pass->x = palloc0(sizeof(SfxBudgetIndex) * Max(list_length(list), 1));
+	foreach(l, list)
+	{
+		Task		look = {AccessShareLock, look_at_index, pass};
+		SfxServed	served;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!(*go_on = serve_safely(lfirst_oid(l), &look, &served)))
+			return false;
+		pass->some_locked |= served != SFX_SERVED;
+	}
+	return sfx_budget_share_out(pass);
+}
+
+/* Take indexes to their shares.  Returns whether one of them has changed. */
+static bool
+keep_shares(SfxBudgetPass *pass, SfxServed *before, bool *go_on)
+{
+	bool		changed = false;
+
+	for (int i = 0; i < pass->n && *go_on; i++)
+	{
+		SfxBudgetIndex *x = &pass->x[i];
+		Task		keep = {SFX_WORKER_LOCK, keep_share, x};
+		SfxServed	served;
+
+		if (x->share.limit == 0 || !sfx_requests_claim(x->index, *before))
+			continue;
+		*go_on = serve_safely(x->index, &keep, &served);
+		*before = SFX_SERVED;
+		changed |= x->changed;
+		read_settings();
+	}
+	return changed;
+}
+
+/*
+ * Keep size_budget: cut leaves, then let others become whole in the room that there is then, and so
+ * on, until nothing is left to do or another index waits.  *served: how the last index was served,
+ * also before the call.  False: another session wants the database.
+ */
+static bool
+keep_budget(SfxServed *served)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx size budget",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	bool		go_on = true;
+	bool		more = true;
+
+	sfx_budget_next(0);
+	for (int n = 0; n < BUDGET_PASSES && more && go_on; n++)
+	{
+		SfxBudgetPass pass = {.age = n == 0};
+		TimestampTz begun = GetCurrentTimestamp();
+
+		more = share_out(&pass, &go_on);
+		if (n == 0)
+			sfx_budget_next(TimestampDifferenceMilliseconds(begun, GetCurrentTimestamp()));
+		if (!more && go_on)
+			sfx_budget_tell(pass.total);
+		more = more && keep_shares(&pass, served, &go_on) && !sfx_requests_wait(true);
+		MemoryContextReset(cxt);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
 	return go_on;
 }
 
@@ -359,8 +502,10 @@ sfx_worker_main(Datum arg)
 		bool		go_on;
 
 		CHECK_FOR_INTERRUPTS();
-		go_on = all ? serve_all(&served) : serve_safely(index, true, &served);
+		go_on = all ? serve_all(&served) : serve_safely(index, &merge, &served);
 		read_settings();
+		if (go_on && sfx_budget_due())
+			go_on = keep_budget(&served);
 		if (!go_on)
 		{
 			sfx_requests_forget(db);

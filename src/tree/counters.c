@@ -19,6 +19,7 @@
 #include "shared_use.h"
 
 #include "common/hashfn.h"
+#include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/lwlock.h"
 #include "storage/shmem.h"
@@ -140,13 +141,12 @@ take_slot(const SfxLocator *file)
 }
 
 /*
- * The slot of an index's file, made if need be, with the lock left held; NULL: there is no table,
+ * The slot of a file, made if need be, with the lock left held; NULL: there is no table,
  * and the lock is free.
  */
 static ActivitySlot *
-open_slot(Relation index)
+open_slot(const SfxLocator *file)
 {
-	const SfxLocator *file = &SfxRelLocator(index);
 	ActivitySlot *s;
 
 	if (shared == NULL)
@@ -194,7 +194,7 @@ forget_file(const SfxLocator *file)
 void
 sfx_activity_add(Relation index, SfxCount which, uint64 n)
 {
-	ActivitySlot *s = open_slot(index);
+	ActivitySlot *s = open_slot(&SfxRelLocator(index));
 
 	if (s == NULL)
 		return;
@@ -205,7 +205,7 @@ sfx_activity_add(Relation index, SfxCount which, uint64 n)
 void
 sfx_activity_set(Relation index, SfxCount which, uint64 value)
 {
-	ActivitySlot *s = open_slot(index);
+	ActivitySlot *s = open_slot(&SfxRelLocator(index));
 
 	if (s == NULL)
 		return;
@@ -216,7 +216,7 @@ sfx_activity_set(Relation index, SfxCount which, uint64 value)
 void
 sfx_activity_add_filters(Relation index, SfxFilterCounts *counts)
 {
-	ActivitySlot *s = open_slot(index);
+	ActivitySlot *s = open_slot(&SfxRelLocator(index));
 
 	if (s)
 	{
@@ -253,6 +253,35 @@ sfx_activity_get(Relation index, uint64 *counts)
 	if ((s = find_slot(&SfxRelLocator(index))) != NULL)
 		for (int c = 0; c < SFX_COUNTS; c++)
 			counts[c] = pg_atomic_read_u64(&s->count[c]);
+	LWLockRelease(&shared->lock);
+}
+
+/* The slot of a database is that of a file without a number, so it dies with the database. */
+uint64
+sfx_database_get(SfxCount which)
+{
+	SfxLocator	db = SfxLocatorOfDatabase(MyDatabaseId);
+	ActivitySlot *s;
+	uint64		value = 0;
+
+	if (shared == NULL)
+		return 0;
+	LWLockAcquire(&shared->lock, LW_SHARED);
+	if ((s = find_slot(&db)) != NULL)
+		value = pg_atomic_read_u64(&s->count[which]);
+	LWLockRelease(&shared->lock);
+	return value;
+}
+
+void
+sfx_database_set(SfxCount which, uint64 value)
+{
+	SfxLocator	db = SfxLocatorOfDatabase(MyDatabaseId);
+	ActivitySlot *s = open_slot(&db);
+
+	if (s == NULL)
+		return;
+	pg_atomic_write_u64(&s->count[which], value);
 	LWLockRelease(&shared->lock);
 }
 

@@ -33,8 +33,10 @@ typedef enum SfxCount
 	SFX_COUNT_CUT,				/* leaves whose keys were cut, merges not counted, ... */
 	SFX_COUNT_WHOLE,			/* ... and leaves whose keys became whole again */
 	SFX_COUNT_CHANGED,			/* TimestampTz of the last of these; 0: none */
-	SFX_COUNT_TOLD,				/* not 0: the server's log has been told that size_limit is
-								 * exceeded */
+	SFX_COUNT_TOLD,				/* not 0: the server's log has been told that size_limit (of a
+								 * database: size_budget) is exceeded */
+	SFX_COUNT_DUE,				/* of a database: TimestampTz from which size_budget is to be
+								 * shared out again */
 	SFX_COUNT_AHEAD,			/* pages of the table that were requested before their rows were
 								 * visited, ... */
 	SFX_COUNT_IN_VAIN,			/* ... and those of them whose rows were not visited */
@@ -54,6 +56,10 @@ extern void sfx_count_ahead(Relation index, struct SfxHeapAhead *ahead);
 
 /* The counts of this index's file: SFX_COUNTS numbers, all 0 if nothing was counted. */
 extern void sfx_activity_get(Relation index, uint64 *counts);
+
+/* Of the things that are counted of this database: 0 if it was not set. */
+extern uint64 sfx_database_get(SfxCount which);
+extern void sfx_database_set(SfxCount which, uint64 value);
 
 /*
  * The hand of an index's CLOCK (leaf_limit.c): the key, cut to SFX_HAND_KEY bytes, at which the

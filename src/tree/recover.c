@@ -115,11 +115,12 @@ sfx_cut_notice(Relation index)
 	why = obstacle(index, kd.comparator);
 
 	/*
-	 * where the setting, not the index's own parameter, asks for it there is no notice for each
+	 * where a setting, not the index's own parameter, asks for it there is no notice for each
 	 * index
 	 */
 	if (why && sfx_opt_keys(index) != SFX_LEAVES_FULL &&
-		(sfx_guc_keys != SFX_LEAVES_CUT || sfx_opt_keys(index) == SFX_LEAVES_BOUND))
+		(sfx_opt_keys(index) == SFX_LEAVES_BOUND ? sfx_opt_size_limit(index) > 0 :
+		 sfx_guc_keys != SFX_LEAVES_CUT))
 		ereport(NOTICE,
 				(errmsg("keys of index \"%s\" will not be cut", RelationGetRelationName(index)),
 				 errdetail("Its leaves keep them whole, since %s.", why)));
