@@ -1189,6 +1189,102 @@ END;
 COMMENT ON FUNCTION surfidx_health() IS
 'for each surfidx index of this database ok or attention, the most urgent reason, and the statement that helps';
 
+-- Tuning: what the counters say against an index's settings, as statements to try and to take back
+
+CREATE FUNCTION surfidx_tune(
+	min_bytes bigint DEFAULT 16777216,
+	OUT schemaname name,
+	OUT relname name,
+	OUT indexrelname name,
+	OUT indexrelid oid,
+	OUT setting text,
+	OUT current_value text,
+	OUT proposed_value text,
+	OUT reason text,
+	OUT statement text,
+	OUT revert text)
+RETURNS SETOF record
+LANGUAGE sql STRICT VOLATILE PARALLEL UNSAFE
+BEGIN ATOMIC
+	WITH candidate AS MATERIALIZED (
+		SELECT n.nspname, t.relname, c.relname AS indexname, i.indexrelid AS indexid,
+			pg_catalog.format('%I.%I', n.nspname, c.relname) AS name, i.indisready,
+			p.idx_scan, p.idx_tup_read, p.idx_tup_fetch,
+			(SELECT pg_catalog.jsonb_object_agg(o.option_name, o.option_value)
+				FROM pg_catalog.pg_options_to_table(c.reloptions) o) AS given,
+			-- keys are told apart by their bytes, and a row has all of them
+			i.indexprs IS NULL AND i.indnatts = i.indnkeyatts AND NOT EXISTS (
+				SELECT FROM ROWS FROM (pg_catalog.unnest(i.indcollation::oid[]), pg_catalog.unnest(i.indclass::oid[])) AS v(coll, opclass)
+					JOIN pg_catalog.pg_opclass k ON k.oid = v.opclass
+					LEFT JOIN pg_catalog.pg_collation l ON l.oid = v.coll
+				WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_amproc f
+						WHERE f.amprocfamily = k.opcfamily AND f.amproclefttype = k.opcintype AND f.amprocnum = 7::int2)
+					OR (l.oid IS NOT NULL AND l.collname NOT IN ('C', 'POSIX', 'ucs_basic') AND NOT EXISTS (
+						SELECT FROM pg_catalog.pg_database d WHERE l.collname = 'default'
+							AND d.datname = pg_catalog.current_database() AND d.datcollate IN ('C', 'POSIX')))) AS can_cut
+		FROM pg_catalog.pg_class c
+			JOIN pg_catalog.pg_am a ON a.oid = c.relam
+			JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid
+			JOIN pg_catalog.pg_class t ON t.oid = i.indrelid
+			JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+			JOIN pg_catalog.pg_stat_all_indexes p ON p.indexrelid = i.indexrelid
+		WHERE a.amname = 'surfidx' AND c.relkind = 'i' AND i.indisvalid AND c.relpersistence <> 't'
+			AND NOT (c.relpersistence = 'u' AND pg_catalog.pg_is_in_recovery())
+			AND pg_catalog.pg_relation_size(c.oid::regclass) >= min_bytes),
+	measured AS (
+		SELECT c.*, s.*, c.given ->> 'filter' AS filter, c.given ->> 'keys' AS keys, c.given ->> 'size_limit' AS size_limit,
+			CASE WHEN c.given ->> 'delta_size' ~ '^[0-9]+$' THEN (c.given ->> 'delta_size')::int8 * 1024::int8
+				ELSE pg_catalog.pg_size_bytes(coalesce(c.given ->> 'delta_size', pg_catalog.current_setting('surfidx.delta_size'))) END AS delta_size,
+			pg_catalog.pg_size_bytes(pg_catalog.current_setting('surfidx.delta_memory')) / 8::int8 AS delta_most,
+			coalesce(c.given ->> 'merge_ratio', pg_catalog.current_setting('surfidx.merge_ratio'))::numeric AS merge_ratio,
+			-- bytes of log and entries that a merge has taken, on average
+			s.merge_bytes::numeric / greatest(s.write_amplification - 1::numeric, 0.001) / nullif(s.merges, 0::int8)::numeric AS delta_bytes,
+			s.merged_entries::numeric / nullif(s.merges, 0::int8)::numeric AS delta_entries_merged
+		FROM candidate c
+			CROSS JOIN LATERAL (SELECT x.bytes, x.entries, x.merges, x.merged_entries, x.merge_bytes,
+					x.write_amplification::numeric AS write_amplification, x.filters_asked, x.filters_denied
+				FROM surfidx_stats(CASE WHEN c.indisready THEN c.indexid END, 100, false) x) s
+		WHERE s.bytes IS NOT NULL)
+	SELECT m.nspname, m.relname, m.indexname, m.indexid, r.setting, r.now, r.proposed, r.reason,
+		CASE WHEN r.proposed IS NULL THEN pg_catalog.format('ALTER INDEX %s RESET (%s)', m.name, r.setting)
+			ELSE pg_catalog.format('ALTER INDEX %s SET (%s = %L)', m.name, r.setting, r.proposed) END,
+		CASE WHEN m.given ->> r.setting IS NULL THEN pg_catalog.format('ALTER INDEX %s RESET (%s)', m.name, r.setting)
+			ELSE pg_catalog.format('ALTER INDEX %s SET (%s = %L)', m.name, r.setting, m.given ->> r.setting) END
+	FROM measured m CROSS JOIN LATERAL (VALUES
+		(m.merges >= 10::int8 AND m.write_amplification > 8::numeric AND m.delta_bytes >= m.delta_size::numeric * 0.5
+				AND m.delta_size * 2::int8 <= m.delta_most,
+			'delta_size', pg_catalog.pg_size_pretty(m.delta_size), (m.delta_size / 512::int8)::text || ' kB',
+			pg_catalog.format('merges write %s bytes for each one that is inserted: twice the delta, half as many',
+				pg_catalog.round(m.write_amplification, 1))),
+		(m.merges >= 10::int8 AND m.write_amplification > 8::numeric AND m.delta_bytes < m.delta_size::numeric * 0.5
+				AND m.delta_entries_merged >= m.merge_ratio * m.entries::numeric * 0.5 AND m.merge_ratio < 0.4,
+			'merge_ratio', m.merge_ratio::text, (m.merge_ratio * 2::numeric)::text,
+			pg_catalog.format('merges of %s entries write %s bytes for each one that is inserted: twice the delta, half as many',
+				pg_catalog.round(m.delta_entries_merged), pg_catalog.round(m.write_amplification, 1))),
+		(coalesce(m.filter, 'none') = 'none' AND m.keys IS DISTINCT FROM 'cut' AND m.size_limit IS NULL
+				AND m.idx_scan >= 10000::int8 AND m.idx_tup_read < m.idx_scan / 10::int8
+				AND m.bytes > pg_catalog.pg_size_bytes(pg_catalog.current_setting('shared_buffers')),
+			'filter', 'none', 'bloom',
+			pg_catalog.format('%s scans have found %s entries, and it is larger than shared_buffers: a filter spares leaves',
+				m.idx_scan, m.idx_tup_read)),
+		(m.filter <> 'none' AND m.filters_asked >= 10000::int8 AND m.filters_denied < m.filters_asked / 10::int8,
+			'filter', m.filter, NULL,
+			pg_catalog.format('its filters have spared %s leaves of %s', m.filters_denied, m.filters_asked)),
+		(m.can_cut AND m.keys IS NULL AND m.size_limit IS NULL AND coalesce(m.filter, 'none') = 'none'
+				AND pg_catalog.current_setting('surfidx.keys') = 'full'
+				AND pg_catalog.current_setting('surfidx.size_budget') = '0'
+				AND m.idx_tup_read >= 10000::int8 AND m.idx_tup_fetch >= m.idx_tup_read - m.idx_tup_read / 20::int8,
+			'keys', 'full', 'cut',
+			pg_catalog.format('scans have visited the rows of %s in %s entries anyway, so they need no keys',
+				m.idx_tup_fetch, m.idx_tup_read))
+	) AS r(holds, setting, now, proposed, reason)
+	WHERE r.holds
+	ORDER BY m.bytes DESC, m.name, r.setting;
+END;
+
+COMMENT ON FUNCTION surfidx_tune(bigint) IS
+'what the counters of surfidx indexes of at least so many bytes say against their settings: a row for each proposal, with the statements that apply and revert it';
+
 -- Without the library at server start all this is there, and no index can be made
 
 CREATE FUNCTION surfidx_preload_warning() RETURNS void AS 'MODULE_PATHNAME' LANGUAGE C;
@@ -1213,6 +1309,7 @@ REVOKE ALL ON FUNCTION surfidx_estimate(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_estimate_cut(regclass) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_advise(bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_health() FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_tune(bigint) FROM PUBLIC;
 REVOKE ALL ON FUNCTION surfidx_mirror_btree() FROM PUBLIC;
 
 GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer, boolean) TO pg_stat_scan_tables;
@@ -1228,5 +1325,6 @@ GRANT EXECUTE ON FUNCTION surfidx_estimate(regclass) TO pg_stat_scan_tables;
 GRANT EXECUTE ON FUNCTION surfidx_estimate_cut(regclass) TO pg_stat_scan_tables;
 GRANT EXECUTE ON FUNCTION surfidx_advise(bigint) TO pg_stat_scan_tables;
 GRANT EXECUTE ON FUNCTION surfidx_health() TO pg_stat_scan_tables;
+GRANT EXECUTE ON FUNCTION surfidx_tune(bigint) TO pg_stat_scan_tables;
 GRANT SELECT ON surfidx_stat_indexes TO pg_stat_scan_tables;
 GRANT SELECT ON surfidx_stat_progress_merge TO PUBLIC;

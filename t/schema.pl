@@ -67,6 +67,7 @@ SELECT * FROM surfidx.surfidx_stat_progress_merge, surfidx.surfidx_shared_memory
 SELECT * FROM surfidx.surfidx_estimate('s.b_pkey');
 SELECT * FROM surfidx.surfidx_mirror_btree();
 SELECT * FROM surfidx.surfidx_health(), surfidx.surfidx_budget();
+SELECT * FROM surfidx.surfidx_tune(0);
 END
 is($node->safe_psql('app', 'SELECT string_agg(DISTINCT coalesce(problem, chr(45)), chr(10))
 	FROM surfidx.surfidx_check_all(true, true)'), '-', 'all indexes are sound');
@@ -198,7 +199,7 @@ INSERT INTO t SELECT g, 'n', 'v' FROM pg_catalog.generate_series(1, 100) g;
 CREATE INDEX t_n ON t USING surfidx (n, v);
 CREATE INDEX t_v ON t (v text_pattern_ops);
 SELECT * FROM surfidx_advise(0);
-SELECT * FROM surfidx_health(), surfidx_budget();
+SELECT * FROM surfidx_health(), surfidx_budget(), surfidx_tune(0);
 SELECT * FROM surfidx_stat_indexes, surfidx_stat_progress_merge;
 SELECT * FROM surfidx_check_all(true, true);
 SELECT * FROM surfidx_mirror_btree();
