@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  * heat.c - how often leaves are read, for size_limit and size_budget
  *
- * There is one byte of shared memory for each leaf, at a place computed from file and block.
- * Neighboring blocks have neighboring places, so leaves of one index share a place only if it has
- * more blocks than there are places.  A visit adds one with probability 2^-h, so a byte counts
- * visits on a logarithmic scale, and the byte of a leaf that is read constantly is rarely written.
- * Bytes are read and written without a lock: of concurrent visits one may be lost.  After a restart
- * all leaves are cold.
+ * There is one byte of shared memory for each leaf, at a place computed from file and block.  Each
+ * file has an odd stride of its own, so leaves of one index share a place only if it has more blocks
+ * than there are places, and of a cold index only some share one with leaves of a hot one.  A visit
+ * adds one with probability 2^-h, so a byte counts visits on a logarithmic scale, and the byte of a
+ * leaf that is read constantly is rarely written.  Bytes are read and written without a lock: of
+ * concurrent visits one may be lost.  After a restart all leaves are cold.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -49,7 +49,7 @@ place_of(Relation index, BlockNumber leaf)
 {
 	uint32		h = murmurhash32(SfxLocatorNumber(SfxRelLocator(index)));
 
-	return &places[(h + leaf) & (nplaces - 1)];
+	return &places[(h + leaf * (h | 1)) & (nplaces - 1)];
 }
 
 bool
