@@ -35,11 +35,13 @@ own_cluster budget "shared_buffers = 1GB" "autovacuum = off" "max_wal_size = 16G
 	"surfidx.budget_interval = $interval"
 sql -v indexes="$indexes" -v rows="$rows" <<'SQL'
 CREATE EXTENSION surfidx;
-SELECT set_config('bench.rows', :'rows', false), set_config('bench.indexes', :'indexes', false) \g /dev/null
+SELECT set_config('bench.rows', :'rows', false) \g /dev/null
+SELECT set_config('bench.indexes', :'indexes', false) \g /dev/null
 DO $$ BEGIN
 	FOR i IN 1 .. current_setting('bench.indexes')::int LOOP
-		EXECUTE format('CREATE TABLE t%s AS SELECT md5(g::text)::uuid AS u FROM generate_series(1, %s) g',
-			i, current_setting('bench.rows'));
+		EXECUTE format('CREATE TABLE t%s AS
+			SELECT md5(g::text)::uuid AS u FROM generate_series(1, %s) g', i,
+			current_setting('bench.rows'));
 		EXECUTE format('CREATE INDEX t%s_u ON t%1$s USING surfidx (u)', i);
 	END LOOP;
 END $$;
@@ -55,8 +57,10 @@ DECLARE
 	before float8;
 BEGIN
 	before := own_cpu();
-	EXECUTE format('SELECT count(u) FROM (SELECT (SELECT u FROM t%s t WHERE t.u >= s.k ORDER BY u LIMIT 1)
-		FROM (SELECT md5((random() * %s)::int::text)::uuid AS k FROM generate_series(1, %s)) s) x', i, rows, n);
+	EXECUTE format('SELECT count(u) FROM
+		(SELECT (SELECT u FROM t%s t WHERE t.u >= s.k ORDER BY u LIMIT 1)
+		FROM (SELECT md5((random() * %s)::int::text)::uuid AS k FROM generate_series(1, %s)) s) x',
+		i, rows, n);
 	RETURN (own_cpu() - before) * 1e6 / n;
 END $$;
 CREATE TABLE run (phase text, i int, us float8);
@@ -122,7 +126,8 @@ sql -c "ALTER DATABASE postgres SET surfidx.size_budget = '$((total / 1024 * sha
 phase "first load" 1 "$hot"
 phase "shifted" $((hot + 1)) $((2 * hot))
 sql -P footer=off -P border=0 <<'SQL'
-SELECT r.phase, round(percentile_cont(0.5) WITHIN GROUP (ORDER BY r.us)::numeric, 2) AS "us a lookup",
+SELECT r.phase,
+	round(percentile_cont(0.5) WITHIN GROUP (ORDER BY r.us)::numeric, 2) AS "us a lookup",
 	round(percentile_cont(0.5) WITHIN GROUP (ORDER BY w.us)::numeric, 2) AS "whole keys",
 	round(100 * (percentile_cont(0.5) WITHIN GROUP (ORDER BY r.us)
 		/ percentile_cont(0.5) WITHIN GROUP (ORDER BY w.us) - 1)::numeric, 1) AS "more, %"

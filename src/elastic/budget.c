@@ -3,10 +3,10 @@
  * leaves are read (W9)
  *
  * Every so often a worker looks at all indexes: how many leaves of which heat are cut and whole.
- * The leaves of all of them queue for whole keys, the hottest first, until the budget is used up.  A
- * leaf that is whole stands DOUBLINGS of heat before its place, unless it is cold, and a cut one is
- * judged by the heat that it will have as several whole ones.  So a leaf is cut for another one only if that is read
- * several times as often, and nothing changes back and forth.
+ * The leaves of all of them queue for whole keys, the hottest first, until the budget is used up.
+ * A leaf that is whole stands DOUBLINGS of heat before its place, unless it is cold, and a cut one
+ * is judged by the heat that it will have as several whole ones.  So a leaf is cut for another one
+ * only if that is read several times as often, and nothing changes back and forth.
  *
  * From that follows a target for each index, and a limit by which leaf_limit.c goes there.  Room
  * that is not there yet is not granted: leaves are cut first, and the next pass grants what has
@@ -36,8 +36,10 @@
 #define AIM			0.95		/* ... to reach this, to which others become whole, too */
 #define WORTH		0.01		/* smaller changes of an index are not made */
 #define DOUBLINGS	2
-#define UNKNOWN_CUT	0.25		/* as_cut before some leaves were cut: little, since what turns out
-								 * to be missing is cut by the next pass */
+#define UNKNOWN_CUT	0.25		/* as_cut before some leaves were cut, or where cut ones have other
+								 * keys: little, since what turns out to be missing is cut by the
+								 * next pass */
+#define MOST_AS_CUT	0.9
 #define PACE		20			/* of the time at most one part in so many is spent on looking */
 #define ASK_MS		1000
 
@@ -80,13 +82,24 @@ sfx_budget_next(double ms)
 
 #define BUCKETS		72			/* classes of leaves by their entries, four for each doubling */
 
-/* Leaves of an index, by heat and entries. */
+/* Leaves of an index, whole and cut ones, and those of an unknown kind. */
 typedef struct Census
 {
+	SfxBudgetIndex *x;
 	bool		age;
-	uint32		leaves[BUCKETS][SFX_HEAT_MAX + 1];
-	double		entries[BUCKETS];
+	double		leaves[2];
+	double		entries[2];
+	uint32		unknown[BUCKETS];
+	double		unknown_entries[BUCKETS];
 } Census;
+
+static void
+count_kind(Census *c, bool cut, int heat, uint32 leaves, double entries)
+{
+	(cut ? c->x->cut : c->x->whole)[heat] += leaves;
+	c->leaves[cut] += leaves;
+	c->entries[cut] += entries;
+}
 
 /* An SfxLeafLook. */
 static void
@@ -94,42 +107,40 @@ count_leaf(Relation index, const SfxChild *leaf, void *arg)
 {
 	Census	   *c = arg;
 	int			b = leaf->count > 0 ? Min((int) (4 * log2((double) leaf->count)), BUCKETS - 1) : 0;
+	int			heat = sfx_heat_of(index, leaf->blkno);
+	bool		cut = sfx_heat_is_cut(index, leaf->blkno);
 
-	c->leaves[b][sfx_heat_of(index, leaf->blkno)]++;
-	c->entries[b] += leaf->count;
+	if (cut || heat > 0)
+		count_kind(c, cut, heat, 1, leaf->count);
+	else
+	{
+		c->unknown[b]++;
+		c->unknown_entries[b] += leaf->count;
+	}
 	if (c->age)
 		sfx_heat_age(index, leaf->blkno);
 }
 
 /*
- * A parent does not tell which leaves are cut.  The metapage tells how many: they are taken to be
- * those that have the most entries.
+ * A parent does not tell which leaves are cut, and heat tells it only of leaves that are read.  The
+ * metapage tells how many: of the others those that have the most entries are taken to be cut.
  */
 static void
-tell_kinds(const Census *c, uint64 cut, SfxBudgetIndex *x)
+tell_kinds(Census *c, uint64 cut)
 {
-	double		leaves[2] = {0, 0};
-	double		entries[2] = {0, 0};
-	uint64		seen = 0;
+	double		ratio;
 
+	c->x->as_cut = UNKNOWN_CUT;
 	for (int b = BUCKETS - 1; b >= 0; b--)
-	{
-		uint64		n = 0;
-		bool		is_cut;
-
-		for (int h = 0; h <= SFX_HEAT_MAX; h++)
-			n += c->leaves[b][h];
-		is_cut = seen + (n + 1) / 2 <= cut && cut > 0;
-		seen += n;
-		leaves[is_cut] += n;
-		entries[is_cut] += c->entries[b];
-		for (int h = 0; h <= SFX_HEAT_MAX; h++)
-			(is_cut ? x->cut : x->whole)[h] += c->leaves[b][h];
-	}
-	x->as_cut = UNKNOWN_CUT;
+		if (c->unknown[b] > 0)
+			count_kind(c, c->leaves[true] + (c->unknown[b] + 1) / 2 <= cut, 0, c->unknown[b],
+					   c->unknown_entries[b]);
 	/* few whole ones are cut ones that are nearly empty */
-	if (leaves[1] > 0 && leaves[0] > leaves[1] / 8)
-		x->as_cut = Min(Max(entries[0] / leaves[0] / (entries[1] / leaves[1]), 0.05), 0.95);
+	if (c->leaves[true] == 0 || c->leaves[false] <= c->leaves[true] / 8)
+		return;
+	ratio = c->entries[false] / c->leaves[false] / (c->entries[true] / c->leaves[true]);
+	if (ratio < MOST_AS_CUT)
+		c->x->as_cut = Max(ratio, 0.05);
 }
 
 typedef struct Look
@@ -153,11 +164,14 @@ look(void *arg)
 	sfx_meta_read(l->index, &meta);
 	l->x->pages = sfx_limit_pages(l->index, order, &meta);
 	l->x->most = limit > 0 ? sfx_limit_most_whole(limit) : l->x->pages * 1e6;
-	l->x->fixed = sfx_leaves_wanted(l->index, order) != SFX_LEAVES_BOUND;
+	c->x = l->x;
 	c->age = l->age;
-	if (!l->x->fixed)
+	if (sfx_leaves_wanted(l->index, order) == SFX_LEAVES_BOUND)
+	{
 		sfx_look_at_leaves(l->index, order, &meta, count_leaf, c);
-	tell_kinds(c, SfxMetaMain(&meta)->cut, l->x);
+		tell_kinds(c, SfxMetaMain(&meta)->cut);
+		l->x->fixed = false;	/* at last: an error leaves it alone */
+	}
 	sfx_order_end(order);
 }
 
@@ -177,8 +191,6 @@ sfx_budget_look(Relation index, bool age, SfxBudgetIndex *x)
 	if (ERRCODE_TO_CATEGORY(edata->sqlerrcode) == ERRCODE_OPERATOR_INTERVENTION)
 		ReThrowError(edata);
 	FreeErrorData(edata);
-	x->fixed = true;
-	x->share.limit = 0;
 }
 
 /* ---- shares ---- */
@@ -257,23 +269,31 @@ whole_pages(const SfxBudgetIndex *x)
 	return n;
 }
 
-/* The limit of an index that is to lose or get pages; false if these are too few. */
+/*
+ * The limit of an index that is to lose or get pages; false if these are too few.  cold: leaves up
+ * to this heat may be cut.
+ */
 static bool
-set_share(SfxBudgetIndex *x, double change, int denied)
+set_share(SfxBudgetIndex *x, double change, int denied, int cold)
 {
 	if (fabs(change) < Max(WORTH * x->pages, 2))
 		return false;
 	x->share.limit = sfx_limit_to(x->pages, x->pages + change);
-	x->share.cold = Max(denied - DOUBLINGS, 0);
+	x->share.cold = cold;
 	x->share.hot = Max(denied + hotter(x), 1);
 	x->share.growth = 1 / x->as_cut;
 	return true;
 }
 
-/* Decide which indexes lose or get what.  free: room that there is already. */
+/*
+ * Decide which indexes lose or get what.  free: room that there is already.  over: the budget is
+ * exceeded, so hot leaves among cold ones are cut, too, if need be; they become whole one by one.
+ */
 static bool
-set_shares(SfxBudgetPass *pass, const Grant *g, int denied, double free, double more, bool cuts)
+set_shares(SfxBudgetPass *pass, const Grant *g, int denied, double free, double more, bool over,
+		   bool cuts)
 {
+	int			cold = over ? SFX_HEAT_MAX : Max(denied - DOUBLINGS, 0);
 	bool		any = false;
 
 	for (int i = 0; i < pass->n; i++)
@@ -282,10 +302,10 @@ set_shares(SfxBudgetPass *pass, const Grant *g, int denied, double free, double 
 
 		if (x->fixed)
 			continue;
-		if (cuts && set_share(x, g[i].kept - whole_pages(x), denied))
+		if ((over || cuts) && set_share(x, g[i].kept - whole_pages(x), denied, cold))
 			any = true;
 		else if (free > 0 && g[i].more > 0)
-			any |= set_share(x, g[i].more * Min(free / more, 1), denied);
+			any |= set_share(x, g[i].more * Min(free / more, 1), denied, cold);
 	}
 	return any;
 }
@@ -313,9 +333,8 @@ sfx_budget_share_out(SfxBudgetPass *pass)
 	for (int i = 0; i < pass->n; i++)
 		more += g[i].more;
 	free = pass->some_locked ? 0 : Max(AIM * budget - pass->total, 0);
-	any = set_shares(pass, g, denied, free, more,
-					 pass->total > CUT_ABOVE * budget ||
-					 (!pass->some_locked && more > free + WORTH * budget));
+	any = set_shares(pass, g, denied, free, more, pass->total > CUT_ABOVE * budget,
+					 !pass->some_locked && more > free + WORTH * budget);
 	pfree(g);
 	return any;
 }
@@ -334,8 +353,9 @@ sfx_budget_tell(double total)
 		return;
 	sfx_database_set(SFX_COUNT_TOLD, 1);
 	ereport(WARNING,
-			(errmsg("surfidx indexes of this database take %.0f kB of a surfidx.size_budget of %d kB",
-					kb, sfx_guc_size_budget),
+			(errmsg("surfidx indexes of this database take %.0f kB "
+					"of a surfidx.size_budget of %d kB", kb, sfx_guc_size_budget),
 			 errdetail("No leaves are left whose keys could be cut."),
-			 errhint("Raise surfidx.size_budget, or ask surfidx_budget() what it does not bound.")));
+			 errhint("Raise surfidx.size_budget, or ask surfidx_budget() "
+					 "what it does not bound.")));
 }

@@ -2,11 +2,12 @@
  * heat.c - how often leaves are read, for size_limit and size_budget
  *
  * There is one byte of shared memory for each leaf, at a place computed from file and block.  Each
- * file has an odd stride of its own, so leaves of one index share a place only if it has more blocks
- * than there are places, and of a cold index only some share one with leaves of a hot one.  A visit
+ * file has an odd stride of its own, so leaves of one index share a place only if it has more
+ * blocks than there are places, and of a cold index only some share one with leaves of a hot one.  A visit
  * adds one with probability 2^-h, so a byte counts visits on a logarithmic scale, and the byte of a
- * leaf that is read constantly is rarely written.  Bytes are read and written without a lock: of
- * concurrent visits one may be lost.  After a restart all leaves are cold.
+ * leaf that is read constantly is rarely written.  A bit of it tells whether the leaf was cut when
+ * it was read or changed.  Bytes are read and written without a lock: of concurrent visits one may
+ * be lost.  After a restart all leaves are cold.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -19,6 +20,8 @@
 
 #define LEAST_PLACES	65536
 #define PLACES_A_KB		16		/* for each kB of surfidx.delta_memory */
+#define CUT				0x80
+#define HEAT			0x7f
 
 static uint8 *places = NULL;
 static uint32 nplaces;			/* a power of two */
@@ -53,33 +56,42 @@ place_of(Relation index, BlockNumber leaf)
 }
 
 bool
-sfx_heat_touch(Relation index, BlockNumber leaf, int times)
+sfx_heat_touch(Relation index, BlockNumber leaf, bool cut, int times)
 {
 	volatile uint8 *place;
-	uint8		heat;
+	uint8		was;
+	int			heat;
+	bool		hotter;
 
 	if (places == NULL)
 		return false;
 	place = place_of(index, leaf);
-	heat = *place;
-	if (heat >= SFX_HEAT_MAX ||
-		(int) (pg_prng_uint32(&pg_global_prng_state) & ((1U << heat) - 1)) >= times)
-		return false;
-	*place = heat + 1;
-	return true;
+	was = *place;
+	heat = was & HEAT;
+	hotter = heat < SFX_HEAT_MAX &&
+		(int) (pg_prng_uint32(&pg_global_prng_state) & ((1U << heat) - 1)) < times;
+	if (hotter || cut != ((was & CUT) != 0))
+		*place = (uint8) ((heat + hotter) | (cut ? CUT : 0));
+	return hotter;
 }
 
 int
 sfx_heat_of(Relation index, BlockNumber leaf)
 {
-	return places ? *place_of(index, leaf) : 0;
+	return places ? *place_of(index, leaf) & HEAT : 0;
+}
+
+bool
+sfx_heat_is_cut(Relation index, BlockNumber leaf)
+{
+	return places && (*place_of(index, leaf) & CUT) != 0;
 }
 
 void
-sfx_heat_set(Relation index, BlockNumber leaf, int heat)
+sfx_heat_set(Relation index, BlockNumber leaf, bool cut, int heat)
 {
 	if (places != NULL)
-		*place_of(index, leaf) = (uint8) heat;
+		*place_of(index, leaf) = (uint8) (heat | (cut ? CUT : 0));
 }
 
 void
@@ -90,6 +102,6 @@ sfx_heat_age(Relation index, BlockNumber leaf)
 	if (places == NULL)
 		return;
 	place = place_of(index, leaf);
-	if (*place > 0)
+	if ((*place & HEAT) > 0)
 		(*place)--;
 }

@@ -77,7 +77,7 @@ hand_heat_on(const SfxLeafChange *c, const SfxGroup *g, int heat)
 	if (!g->has_node || !c->kept.valid)
 		return;
 	for (int i = 0; i < n; i++)
-		sfx_heat_set(c->index, now->children[g->from + i].blkno, c->cut ? 0 : heat);
+		sfx_heat_set(c->index, now->children[g->from + i].blkno, c->cut, c->cut ? 0 : heat);
 }
 
 /*

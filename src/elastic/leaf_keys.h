@@ -19,8 +19,8 @@ typedef struct SfxLeafManner
 
 /*
  * What size_budget grants an index for the moment: a limit as size_limit is one.  Leaves that are
- * hotter than `cold` are not cut for its sake, and leaves that are less hot than `hot` do not become
- * whole.
+ * hotter than `cold` are not cut for its sake, and leaves that are less hot than `hot` do not
+ * become whole.
  */
 typedef struct SfxBudgetShare
 {

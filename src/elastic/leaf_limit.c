@@ -116,15 +116,11 @@ sfx_limit_in_pages(Relation index)
 	return sfx_opt_size_limit(index) * (1024.0 / BLCKSZ);
 }
 
-/* What bounds the index: the smaller one of size_limit and its share. */
+/* What bounds the index in this pass: its share, which heeds size_limit, or that. */
 static double
 limit_now(const SfxLeafChange *c)
 {
-	double		limit = sfx_limit_in_pages(c->index);
-
-	if (c->share.limit > 0 && (limit == 0 || c->share.limit < limit))
-		return c->share.limit;
-	return limit;
+	return c->share.limit > 0 ? c->share.limit : sfx_limit_in_pages(c->index);
 }
 
 double
@@ -137,7 +133,7 @@ double
 sfx_limit_to(double pages, double target)
 {
 	if (target < pages)
-		return Min(target / CUT_TO, pages / CUT_FROM);
+		return Min(target / CUT_TO, (pages - 1) / CUT_FROM);
 	return Max(target / WHOLE_TO, (pages + 1) / WHOLE_FROM);
 }
 
@@ -352,8 +348,7 @@ static PassResult
 cut_coldest(Pass *p)
 {
 	PassResult	result = PASS_ROUND;
-
-	int			most = p->limit == p->c->share.limit ? p->c->share.cold : SFX_HEAT_MAX;
+	int			most = p->c->share.limit > 0 ? p->c->share.cold : SFX_HEAT_MAX;
 
 	sfx_leaf_change_start(p->c, true);
 	for (int i = 0, least = 0; least <= most && result == PASS_ROUND; least = classes[i++] + 1)
@@ -368,7 +363,7 @@ static PassResult
 recover_hottest(Pass *p)
 {
 	PassResult	result = PASS_ROUND;
-	int			least = p->limit == p->c->share.limit ? p->c->share.hot : 1;
+	int			least = p->c->share.limit > 0 ? p->c->share.hot : 1;
 
 	sfx_leaf_change_start(p->c, false);
 	for (int i = lengthof(classes) - 1; classes[i] >= least && result == PASS_ROUND; i--)
@@ -436,6 +431,16 @@ tell_log(Relation index, uint64 pages)
 			 errhint("Raise size_limit, or ask surfidx_leaf_keys() what the index has.")));
 }
 
+static void
+tell_change(Relation index, uint64 from, uint64 to)
+{
+	ereport(LOG,
+			(errmsg("index \"%s\" has gone from " UINT64_FORMAT " kB to " UINT64_FORMAT
+					" kB for surfidx.size_budget",
+					RelationGetRelationName(index), from * (BLCKSZ / 1024), to * (BLCKSZ / 1024))));
+}
+
+/* Under a budget only a share makes leaves whole. */
 static PassResult
 run_pass(Pass *p, const SfxMeta *meta)
 {
@@ -447,7 +452,8 @@ run_pass(Pass *p, const SfxMeta *meta)
 	c->progress->total = main->entries;
 	if (now >= CUT_FROM && main->cut < main->leaves)
 		result = cut_coldest(p);
-	else if (now < WHOLE_FROM && main->cut > 0)
+	else if (now < WHOLE_FROM && main->cut > 0 &&
+			 (c->share.limit > 0 || sfx_guc_size_budget == 0))
 		result = recover_hottest(p);
 	else
 		return PASS_ENOUGH;
@@ -463,6 +469,7 @@ sfx_limit_keep(SfxLeafChange *c)
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	PassResult	result = PASS_ENOUGH;
+	uint64		before;
 	SfxMeta		meta;
 
 	p->c = c;
@@ -471,6 +478,7 @@ sfx_limit_keep(SfxLeafChange *c)
 	p->growth = c->share.limit > 0 ? c->share.growth : FIRST_GROWTH;
 	sfx_meta_read(c->index, &meta);
 	p->inner = all_inner_pages(c->index, c->order, &meta);
+	before = p->inner + other_pages(&meta);
 	MemoryContextReset(cxt);
 	p->hand.key = p->hand_key;
 	p->hand.len = c->order ? 0 : sfx_activity_hand(c->index, p->hand_key);
@@ -482,7 +490,9 @@ sfx_limit_keep(SfxLeafChange *c)
 		sfx_look_at_leaves(c->index, c->order, &meta, age_leaf, NULL);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
-	if (result != PASS_GIVEN_UP && p->limit != c->share.limit)
+	if (c->share.limit > 0 && c->changed > 0)
+		tell_change(c->index, before, p->inner + other_pages(&meta));
+	else if (c->share.limit == 0 && result != PASS_GIVEN_UP)
 		tell_log(c->index, p->inner + other_pages(&meta));
 	pfree(p);
 }

@@ -31,8 +31,8 @@ extern void sfx_look_at_leaves(Relation index, const SfxOrder *order, const SfxM
 
 /*
  * Unless the parameter keys decides, cut keys of leaves if trees and log are near the limit or
- * above it, or recover some if they are far below (W9).  The limit is size_limit, or c->share if
- * that is less.  If they stay above size_limit although the pass was not interrupted, that is
+ * above it, or recover some if they are far below (W9).  The limit is c->share, or size_limit
+ * without one.  If they stay above size_limit although the pass was not interrupted, that is
  * written to the server log, once.
  */
 extern void sfx_limit_keep(SfxLeafChange *c);

@@ -355,7 +355,7 @@ sfx_reader_first_block(SfxReader *r, const SfxMeta *meta, LeafCursor *s, const S
 void
 sfx_reader_warm(SfxReader *r)
 {
-	r->warmed |= sfx_heat_touch(r->index, r->main.leafblk,
+	r->warmed |= sfx_heat_touch(r->index, r->main.leafblk, false,
 								r->want.candidates ? 1 : SFX_HEAT_OF_KEYS);
 }
 

@@ -213,7 +213,7 @@ read_cut_leaf(SfxReader *r, const SfxMeta *meta, const SfxPos *pos, BlockNumber 
 	start_runs(r, meta, pos);
 	sfx_reader_cut_bounds(r, count_others(r) > 0);
 	if (r->warms && r->cut.all)
-		r->warmed |= sfx_heat_touch(r->index, s->leafblk, SFX_HEAT_OF_KEYS);
+		r->warmed |= sfx_heat_touch(r->index, s->leafblk, true, SFX_HEAT_OF_KEYS);
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
 	(void) sfx_reader_first_block(r, meta, s, &s->leaf,

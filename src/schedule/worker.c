@@ -26,9 +26,9 @@
 #include "access/heapam.h"
 #include "access/relation.h"
 #include "access/table.h"
+#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -245,6 +245,8 @@ serve_safely(Oid relid, const Task *task, SfxServed *served)
 		RESUME_INTERRUPTS();
 	}
 	PG_END_TRY();
+	/* a transaction that ends leaves another one */
+	MemoryContextSwitchTo(cxt);
 	return go_on;
 }
 
@@ -266,7 +268,7 @@ list_indexes(void)
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(row);
 		MemoryContext old;
 
-		if (form->relkind != RELKIND_INDEX || form->relam == BTREE_AM_OID ||
+		if (form->relkind != RELKIND_INDEX || form->relam < FirstNormalObjectId ||
 			form->relpersistence == RELPERSISTENCE_TEMP)
 			continue;
 		old = MemoryContextSwitchTo(cxt);
@@ -343,19 +345,11 @@ static SfxServed
 keep_share(Relation index, void *arg)
 {
 	SfxBudgetIndex *x = arg;
-	SfxBudgetIndex now = {0};
 
 	if (!can_serve(index))
 		return SFX_SERVED;
 	report_activity(index);
 	x->changed = keep_size_limit(index, &x->share) > 0;
-	if (!x->changed)
-		return SFX_SERVED;
-	sfx_budget_look(index, false, &now);
-	ereport(LOG,
-			(errmsg("index \"%s\" has gone from %.0f kB to %.0f kB for surfidx.size_budget",
-					RelationGetRelationName(index), x->pages * (BLCKSZ / 1024),
-					now.pages * (BLCKSZ / 1024))));
 	return SFX_SERVED;
 }
 
@@ -389,7 +383,7 @@ keep_shares(SfxBudgetPass *pass, SfxServed *before, bool *go_on)
 {
 	bool		changed = false;
 
-	for (int i = 0; i < pass->n && *go_on; i++)
+	for (int i = 0; i < pass->n && *go_on && sfx_guc_size_budget > 0; i++)
 	{
 		SfxBudgetIndex *x = &pass->x[i];
 		Task		keep = {SFX_WORKER_LOCK, keep_share, x};
@@ -418,17 +412,18 @@ keep_budget(SfxServed *served)
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	bool		go_on = true;
 	bool		more = true;
+	double		ms = 0;
 
 	sfx_budget_next(0);
-	for (int n = 0; n < BUDGET_PASSES && more && go_on; n++)
+	for (int n = 0; n < BUDGET_PASSES && more && go_on && sfx_guc_size_budget > 0; n++)
 	{
 		SfxBudgetPass pass = {.age = n == 0};
 		TimestampTz begun = GetCurrentTimestamp();
 
 		more = share_out(&pass, &go_on);
-		if (n == 0)
-			sfx_budget_next(TimestampDifferenceMilliseconds(begun, GetCurrentTimestamp()));
-		if (!more && go_on)
+		ms += TimestampDifferenceMilliseconds(begun, GetCurrentTimestamp());
+		sfx_budget_next(ms);
+		if (!more && go_on && !pass.some_locked)
 			sfx_budget_tell(pass.total);
 		more = more && keep_shares(&pass, served, &go_on) && !sfx_requests_wait(true);
 		MemoryContextReset(cxt);

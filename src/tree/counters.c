@@ -261,14 +261,12 @@ uint64
 sfx_database_get(SfxCount which)
 {
 	SfxLocator	db = SfxLocatorOfDatabase(MyDatabaseId);
-	ActivitySlot *s;
-	uint64		value = 0;
+	ActivitySlot *s = open_slot(&db);	/* as used last, so that no file takes its slot */
+	uint64		value;
 
-	if (shared == NULL)
+	if (s == NULL)
 		return 0;
-	LWLockAcquire(&shared->lock, LW_SHARED);
-	if ((s = find_slot(&db)) != NULL)
-		value = pg_atomic_read_u64(&s->count[which]);
+	value = pg_atomic_read_u64(&s->count[which]);
 	LWLockRelease(&shared->lock);
 	return value;
 }
