@@ -775,6 +775,13 @@ SfxCheckRights(const PlannedStmt *stmt)
 #endif
 }
 
+/* What an operator means to ordered indexes: a list.  Of all access methods since 18. */
+#if PG_VERSION_NUM < 180000
+#define SfxOpInterpretation(op)	get_op_btree_interpretation(op)
+#else
+#define SfxOpInterpretation(op)	get_op_index_interpretation(op)
+#endif
+
 /* A step of an expression that calls a strict function: since 18 two arguments are a kind. */
 #if PG_VERSION_NUM < 180000
 #define SfxStepCalls(op)	((op) == EEOP_FUNCEXPR_STRICT)

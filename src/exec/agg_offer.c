@@ -312,7 +312,7 @@ are_comparisons(Expr *filter)
 
 		if (!IsA(op, OpExpr) || list_length(op->args) != 2 || !IsA(linitial(op->args), Var) ||
 			contain_var_clause(lsecond(op->args)) || get_mergejoin_opfamilies(op->opno) != NIL ||
-			get_op_btree_interpretation(op->opno) == NIL)
+			SfxOpInterpretation(op->opno) == NIL)
 			return false;
 	}
 	return true;
