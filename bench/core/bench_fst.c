@@ -572,17 +572,8 @@ run(const char *name, bool integers_only, size_t n, bool trie_only)
 	for (size_t i = 0; i < n + n / 9; i++)
 	{
 		char		s[401];
-		uint64_t	v = rnd();
-		size_t		len = 8;
 
-		if (integers_only)
-			memcpy(s, &v, 8);
-		else
-		{
-			len = made_email(s);
-			s[len++] = '\0';
-		}
-		add(s, (uint32_t) len);
+		add(s, (uint32_t) made_key(s, integers_only));
 	}
 	split();
 	z = zipf_of(nkeys);

@@ -334,17 +334,8 @@ run(const char *name, bool integer_keys, size_t n, int threads)
 	for (size_t i = 0; i < n + n / 9; i++)
 	{
 		char		s[401];
-		uint64_t	v = rnd();
-		size_t		len = 8;
 
-		if (integer_keys)
-			memcpy(s, &v, 8);
-		else
-		{
-			len = made_email(s);
-			s[len++] = '\0';
-		}
-		add(s, (uint32_t) len);
+		add(s, (uint32_t) made_key(s, integer_keys));
 	}
 	split();
 	make_probes(integer_keys);

@@ -63,6 +63,23 @@ made_email(char *s)
 	return (size_t) n;
 }
 
+/* A random int8, or an e-mail with the zero byte that ends it, in s (401 bytes); its length. */
+static inline size_t
+made_key(char *s, bool integer)
+{
+	uint64_t	v = rnd();
+	size_t		len;
+
+	if (integer)
+	{
+		memcpy(s, &v, 8);
+		return 8;
+	}
+	len = made_email(s);
+	s[len++] = '\0';
+	return len;
+}
+
 static inline size_t
 made_url(char *s)
 {

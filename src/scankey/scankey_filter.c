@@ -3,57 +3,25 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "block_format.h"
 #include "key.h"
 #include "rowcompare.h"
 #include "scankey.h"
 #include "scankey_impl.h"
 
 #include "miscadmin.h"
-#include "port/pg_bswap.h"
 #include "utils/memutils.h"
-
-/* The first 8 bytes as a number, in their order; bytes that are missing count as zero. */
-static inline uint64
-first_bytes(const uint8 *p, int len)
-{
-	uint64		word = 0;
-
-	if (likely(len >= 8))
-	{
-		memcpy(&word, p, 8);
-		return pg_ntoh64(word);
-	}
-	if (len >= 4)
-	{
-		uint32		head;
-		uint32		tail;
-
-		memcpy(&head, p, 4);
-		memcpy(&tail, p + len - 4, 4);
-		return (uint64) pg_ntoh32(head) << 32 | (uint64) pg_ntoh32(tail) << 8 * (8 - len);
-	}
-	for (int i = 0; i < len; i++)
-		word |= (uint64) p[i] << 8 * (7 - i);
-	return word;
-}
-
-static inline int
-compare(const uint8 *a, int alen, const uint8 *b, int blen)
-{
-	int			c = memcmp(a, b, Min(alen, blen));
-
-	return c != 0 ? c : alen - blen;
-}
 
 /* Is a stored value, after which other bytes may come, in the filter's interval? */
 static inline bool
 in_interval(const SfxScanFilter *f, const uint8 *value, int len)
 {
-	uint64		first = first_bytes(value, len);
+	uint64		first = sfx_load_be(value, len);
 
 	if (likely(first != f->first_lo && first != f->first_hi))
 		return first > f->first_lo && first < f->first_hi;
-	return compare(value, len, f->lo, f->lolen) >= 0 && compare(value, len, f->hi, f->hilen) < 0;
+	return sfx_cmp_bytes(value, len, f->lo, f->lolen) >= 0 &&
+		sfx_cmp_bytes(value, len, f->hi, f->hilen) < 0;
 }
 
 /* In byte order: the condition's interval.  False: it is not exact, or its ends are too long. */
@@ -72,8 +40,8 @@ make_interval(SfxScanKeys *sk, SfxScanFilter *f, const ScanKeyData *key)
 		return false;
 	set_bytes(f->lo, &f->lolen, iv.lo, iv.lolen);
 	set_bytes(f->hi, &f->hilen, iv.hi, iv.hilen);
-	f->first_lo = first_bytes(f->lo, f->lolen);
-	f->first_hi = first_bytes(f->hi, f->hilen);
+	f->first_lo = sfx_load_be(f->lo, f->lolen);
+	f->first_hi = sfx_load_be(f->hi, f->hilen);
 	return true;
 }
 
