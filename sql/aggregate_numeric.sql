@@ -74,6 +74,21 @@ TRUNCATE asked;
 INSERT INTO asked (query) VALUES ('SELECT sum(v), avg(v) FROM same'), ('SELECT sum(v), avg(v) FROM same WHERE v > 0'), ('SELECT sum(v), avg(v) FROM same WHERE v BETWEEN 1 AND 1e20');
 SELECT * FROM differences();
 SELECT sum(v), avg(v) FROM same;
+-- keys that repeat, and do not fit two integers, leave no memory until the scan's end
+CREATE TABLE odd AS SELECT i % 10 AS k, i + 0.0123456789 AS n FROM generate_series(1, 20000) i, generate_series(1, 2);
+ALTER TABLE odd ALTER k SET NOT NULL, ALTER n SET NOT NULL;
+CREATE INDEX ON odd USING surfidx (k, n);
+VACUUM ANALYZE odd;
+CREATE TABLE used (bytes bigint);
+BEGIN;
+SET LOCAL enable_seqscan = off;
+DECLARE c CURSOR FOR SELECT k, sum(n) FROM odd GROUP BY k;
+MOVE 1 FROM c;
+INSERT INTO used SELECT sum(used_bytes) FROM pg_backend_memory_contexts WHERE name LIKE 'surfidx%';
+MOVE 8 FROM c;
+SELECT sum(used_bytes) - bytes < 200000 AS few FROM pg_backend_memory_contexts, used WHERE name LIKE 'surfidx%' GROUP BY bytes;
+COMMIT;
+DROP TABLE odd, used;
 -- declined: what is no plain sum
 INSERT INTO declined (why, query) VALUES ('distinct', 'SELECT sum(DISTINCT v) FROM same'), ('an ordered set', 'SELECT mode() WITHIN GROUP (ORDER BY v) FROM same'),
 	('FILTER by a subquery', 'SELECT sum(v) FILTER (WHERE v > (SELECT 3)) FROM same');
