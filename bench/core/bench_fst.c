@@ -21,8 +21,8 @@
 #include "inner.h"
 #include "leaf.h"
 #include "made.h"
-#include "surf.h"
 #include "../../src/core/test/resize.h"
+#include "../../src/core/test/surf_iter.h"
 
 #define PROBES	200000
 #define RANGES	20000
@@ -118,7 +118,7 @@ typedef struct Trie
 static bool
 trie_find(void *s, const Key *k)
 {
-	return sfx_surf_lookup(&((Trie *) s)->s, k->s, k->len, NULL) == 1;
+	return sfx_surf_lookup(&((Trie *) s)->s, k->s, k->len) == 1;
 }
 
 static void

@@ -22,8 +22,8 @@
 #include "hash.h"
 #include "keyset.h"
 #include "made.h"
-#include "surf.h"
 #include "../../src/core/test/resize.h"
+#include "../../src/core/test/surf_iter.h"
 
 #define ROUNDS	3
 #define PROBES	100000
@@ -106,7 +106,7 @@ time_points(const SfxSurf *s)
 	double		t = now();
 
 	for (int i = 0; i < PROBES; i++)
-		found += (uint64_t) sfx_surf_lookup(s, point[i].s, point[i].len, NULL);
+		found += (uint64_t) sfx_surf_lookup(s, point[i].s, point[i].len);
 	sink += found;
 	return (now() - t) / PROBES;
 }
@@ -195,7 +195,7 @@ run_surf(const char *series, unsigned hash, unsigned real)
 	tell(series, bits, "build, ns a key", (now() - start) / (double) nkeys);
 	for (int i = 0; i < PROBES; i++)
 	{
-		points += i % 2 && sfx_surf_lookup(&s, point[i].s, point[i].len, NULL) == 1;
+		points += i % 2 && sfx_surf_lookup(&s, point[i].s, point[i].len) == 1;
 		empty += range[i].empty;
 		ranges += range[i].empty && seek_closed(&s, &range[i]);
 	}
@@ -281,7 +281,7 @@ work(void *arg)
 		for (int round = 0; round < ROUNDS; round++)
 			for (int i = 0; i < PROBES; i++)
 				t->sum += closed ? (uint64_t) seek_closed(t->s, &range[i]) :
-					(uint64_t) sfx_surf_lookup(t->s, point[i].s, point[i].len, NULL);
+					(uint64_t) sfx_surf_lookup(t->s, point[i].s, point[i].len);
 		t->cpu[closed] = (clock_of(CLOCK_THREAD_CPUTIME_ID) - cpu) / PROBES / ROUNDS;
 		t->clock[closed] = (clock_of(CLOCK_MONOTONIC) - start) / PROBES / ROUNDS;
 	}

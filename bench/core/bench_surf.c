@@ -44,7 +44,7 @@ lookup(const SfxSurf *s, const Key *k)
 	static uint8_t buf[65536];
 	SfxSurfBound b = coded(k->s, k->len, buf, sizeof(buf));
 
-	return sfx_surf_lookup(s, b.key, b.len, NULL);
+	return sfx_surf_lookup(s, b.key, b.len);
 }
 
 static int
@@ -101,10 +101,8 @@ probe(const SfxSurf *s, bool integers, double build)
 				lost = 0;
 	double		tp = 1e18,
 				ta = 1e18,
-				tr = 1e18,
-				tc = 1e18;
-	static uint8_t buf[65536],
-				hibuf[65536];
+				tr = 1e18;
+	static uint8_t buf[65536];
 	SfxSurfBound lo,
 				hi;
 	Key		   *present = malloc(NPROBE * sizeof(Key));
@@ -135,19 +133,6 @@ probe(const SfxSurf *s, bool integers, double build)
 			sum += (uint64_t) lookup_range(s, &lo, &hi);
 		}
 		tr = now() - t < tr ? now() - t : tr;
-		t = now();
-		for (size_t i = 0; i < np / 10; i++)
-		{
-			const Key  *a = &present[i],
-					   *b = &absent[i];
-			bool		less = cmp_key(a, b) < 0;
-
-			lo = coded(less ? a->s : b->s, less ? a->len : b->len, buf, sizeof(buf));
-			hi = coded(less ? b->s : a->s, less ? b->len : a->len, hibuf, sizeof(hibuf));
-			sfx_surf_count(s, &lo, &hi, &n);
-			sum += n;
-		}
-		tc = now() - t < tc ? now() - t : tc;
 		sink += sum;
 	}
 	for (size_t i = 0; i < np; i++)
@@ -160,9 +145,9 @@ probe(const SfxSurf *s, bool integers, double build)
 		}
 	}
 	printf("  hash %2d real %2d: %6.2f bits/key; FPR point %8.4f%%, range %8.4f%% (of %zu); ns: present %.0f, absent %.0f, range %.0f, "
-		   "count %.0f, build per key %.0f%s\n", s->hashbits, s->realbits, 8.0 * (double) (s->size + code_size) / (double) nkeys,
+		   "build per key %.0f%s\n", s->hashbits, s->realbits, 8.0 * (double) (s->size + code_size) / (double) nkeys,
 		   100.0 * (double) fp / (double) np, 100.0 * (double) rfp / (double) (empty ? empty : 1), empty, tp / NPROBE,
-		   ta / (double) np, tr / (double) np, tc / (double) (np / 10), build / (double) nkeys, lost ? " LOST KEYS" : "");
+		   ta / (double) np, tr / (double) np, build / (double) nkeys, lost ? " LOST KEYS" : "");
 	fflush(stdout);
 	free(bytes);
 	free(present);

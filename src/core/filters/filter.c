@@ -78,7 +78,7 @@ sfx_filter_key(const SfxFilter *f, const uint8_t *key, uint32_t len)
 	uint64_t	hash;
 
 	if (f->kind == SFX_FILTER_SURF)
-		return sfx_surf_lookup(&f->surf, key, len, NULL);
+		return sfx_surf_lookup(&f->surf, key, len);
 	hash = sfx_hash_key(key, len);
 	for (unsigned i = 0; i < BLOOM_PROBES; i++)
 	{

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
- * surf.c - SuRF: opening a filter, and asking it for keys, ranges and counts
+ * surf.c - SuRF: opening a filter, and asking it for keys and ranges
  *
  * A bound of a range cuts every level of the trie in two: the edges (and the keys that end at
  * nodes) before it, and the others.  In level order that cut is one number for each level, and the
- * cut of the next level follows from it by one rank and one select.  So a count is the sum, over
- * levels, of the leaves between two cuts, and a range is empty if no level has anything between
- * them.
+ * cut of the next level follows from it by one rank and one select.  A range is empty if no level
+ * has anything between two cuts.
  *-------------------------------------------------------------------------
  */
 #include "surf_format.h"
@@ -129,32 +128,6 @@ sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len)
 		return SFX_CORRUPT;
 	surf_layout(s, buf);
 	return SFX_OK;
-}
-
-unsigned
-surf_label(const SfxSurf *s, uint64_t node, uint64_t edge)
-{
-	uint64_t	q = (node - s->ndense) << s->bshift,
-				at = surf_select(s, q),
-				n = surf_bucket_bits(s),
-				e = edge - s->ndedges,
-				skip = e - (at - q);	/* edges of the node before it */
-	unsigned	bucket = 0;
-
-	if (s->bshift == 0)
-		return surf_low_label(s, e);
-	/* the zero of the edge, and the ones before it */
-	for (at++; at < n && skip <= 255; at += 32)
-	{
-		uint64_t	w = ~(sfx_load64(s->buckets + (at >> 3)) >> (at & 7)) & UINT32_MAX;
-		unsigned	zeros = sfx_popcount(w);
-
-		if (skip < zeros)
-			return (bucket + sfx_select(w, (unsigned) skip) - (unsigned) skip) << s->low | surf_low_label(s, e);
-		skip -= zeros;
-		bucket += 32 - zeros;
-	}
-	return 256;
 }
 
 /* ---- paths ---- */
@@ -300,15 +273,13 @@ find_byte(const SfxSurf *s, uint64_t node, unsigned c, uint64_t *edge)
 }
 
 int
-sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len, bool *exact)
+sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len)
 {
 	uint64_t	node = 0,
 				edge;
 	uint32_t	d = 0;
 	int			c;
 
-	if (exact != NULL)
-		*exact = false;
 	if (s->nnodes == 0)
 		return 0;
 	for (;;)
@@ -317,12 +288,7 @@ sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len, bool *exact)
 		if (c != 0)
 			return c == SURF_DAMAGED ? SFX_CORRUPT : 0;
 		if (d >= len)
-		{
-			c = surf_ends(s, node);
-			if (exact != NULL)
-				*exact = c != 0;
-			return c;
-		}
+			return surf_ends(s, node);
 		c = find_byte(s, node, key[d++], &edge);
 		if (c != 1)
 			return c;
@@ -493,35 +459,6 @@ static inline bool
 cuts_met(const Cut *a, const Cut *b)
 {
 	return !a->through && !b->through && a->node == b->node;
-}
-
-int
-sfx_surf_count(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high, uint64_t *count)
-{
-	Cut			a,
-				b;
-
-	*count = 0;
-	if (range_void(s, low, high))
-		return SFX_OK;
-	cut_init(&a, low, false);
-	cut_init(&b, high, true);
-	for (uint32_t level = 0; level < s->height; level++)
-	{
-		uint64_t	before,
-					upto;
-
-		if (cut_next(s, &a) != SFX_OK || cut_next(s, &b) != SFX_OK)
-			return SFX_CORRUPT;
-		before = surf_leaf_rank(s, a.cutedge) + ends_before(s, a.cutnode);
-		upto = surf_leaf_rank(s, b.cutedge) + ends_before(s, b.cutnode);
-		if (upto < before || upto - before > s->nkeys - *count)
-			return SFX_CORRUPT;
-		*count += upto - before;
-		if (cuts_met(&a, &b))
-			return SFX_OK;
-	}
-	return a.through || b.through ? SFX_CORRUPT : SFX_OK;
 }
 
 int

@@ -1,6 +1,5 @@
 /*-------------------------------------------------------------------------
- * surf.h - SuRF: a filter that answers "is this key, or any key of this range, stored?" and "how
- * many?"
+ * surf.h - SuRF: a filter that answers "is this key, or any key of this range, stored?"
  *
  * The Succinct Range Filter of Zhang et al. (SIGMOD 2018): the trie of the keys, each cut after the
  * byte that tells it from its neighbours, in LOUDS-DS (dense top, sparse below); and after each cut
@@ -107,11 +106,8 @@ typedef struct SfxSurf
  */
 extern int sfx_surf_open(SfxSurf *s, const uint8_t *buf, uint64_t len);
 
-/*
- * May the key be stored?  1, 0 (certainly not), or SFX_CORRUPT.  *exact (may be NULL): a 1 is
- * certain, since other keys continue the key.
- */
-extern int sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len, bool *exact);
+/* May the key be stored?  1, 0 (certainly not), or SFX_CORRUPT. */
+extern int sfx_surf_lookup(const SfxSurf *s, const uint8_t *key, uint32_t len);
 
 /* A bound of a range; NULL in place of one: none. */
 typedef struct SfxSurfBound
@@ -124,68 +120,8 @@ typedef struct SfxSurfBound
 /* May a key of the range be stored?  1, 0, or SFX_CORRUPT. */
 extern int sfx_surf_lookup_range(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high);
 
-/*
- * Count the stored keys in the range; *count may be up to two too large, one for each bound that
- * falls on a cut key whose suffix cannot tell.  SFX_OK or SFX_CORRUPT.
- */
-extern int sfx_surf_count(const SfxSurf *s, const SfxSurfBound *low, const SfxSurfBound *high, uint64_t *count);
-
 /* Check every node, edge, path and sample, in linear time.  Returns NULL, or what is wrong. */
 extern const char *sfx_surf_check(const SfxSurf *s);
-
-/* ---- iterator: the cut keys in order ---- */
-
-typedef struct SfxSurfLevel
-{
-	uint64_t	node;
-	uint64_t	first;			/* its edges */
-	uint64_t	end;
-	uint64_t	edge;			/* the edge taken */
-	uint32_t	depth;			/* bytes of the key above the node's labels */
-	bool		onend;			/* no edge taken: at the key that ends here */
-	bool		cont;			/* a continuation node */
-} SfxSurfLevel;
-
-typedef struct SfxSurfIter
-{
-	const SfxSurf *s;
-	uint32_t	nlevels;		/* 0: at no key */
-	bool		complete;		/* the cut key is the whole key */
-	uint32_t	len;
-	uint8_t    *key;			/* the cut key: a prefix of the stored one */
-	uint32_t	real;			/* the next realbits bits of the stored key, zeros after its end; or
-								 * of their code */
-	uint32_t	hash;			/* its hash bits; neither is set if complete */
-	SfxSurfLevel *levels;
-} SfxSurfIter;
-
-/*
- * Memory (8-byte aligned) that an iterator of this filter needs.  A filter of damaged bytes can ask
- * for at most 2 MB.
- */
-extern size_t sfx_surf_iter_size(const SfxSurf *s);
-extern void sfx_surf_iter_init(SfxSurfIter *it, const SfxSurf *s, void *memory);
-
-/*
- * Move to the first cut key whose stored key may be >= key (NULL: the first of all); *fp is set if
- * the stored key may be smaller, too (the paper's false-positive flag).  1, 0 if there is none, or
- * SFX_CORRUPT.
- */
-extern int sfx_surf_seek(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp);
-
-/*
- * Move to the last key; then, and from any key, to the next and the previous one.  1, 0 (there is
- * none, and the iterator is at no key), or SFX_CORRUPT.
- */
-extern int sfx_surf_seek_last(SfxSurfIter *it);
-extern int sfx_surf_next(SfxSurfIter *it);
-extern int sfx_surf_prev(SfxSurfIter *it);
-
-/*
- * Compare the iterator's stored key with key: < 0, > 0, or 0 if the filter cannot tell or they are
- * equal.
- */
-extern int sfx_surf_iter_cmp(const SfxSurfIter *it, const uint8_t *key, uint32_t len);
 
 /* ---- building ---- */
 

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * surf_format.h - the bytes of a SuRF, and the steps that lookups, counts and iterators are made
- * of. Private to surf*.c.
+ * surf_format.h - the bytes of a SuRF, and the steps that lookups are made of.  Private to
+ * surf*.c.
  *
  * A *node* is numbered in level order, and so is an *edge* (a node's edges ascend by label).  The
  * first ndense nodes, whole levels, are dense.  Child c (from 0) of all has-child bits is node c +
@@ -326,9 +326,6 @@ surf_low_label(const SfxSurf *s, uint64_t e)
 
 	return (unsigned) ((p[0] | (unsigned) p[1] << 8) >> (bit & 7)) & ((1u << s->low) - 1);
 }
-
-/* The label (digit) of the edge of a sparse node; more than 255: damaged. */
-extern unsigned surf_label(const SfxSurf *s, uint64_t node, uint64_t edge);
 
 /* ---- keys ---- */
 

@@ -1,19 +1,51 @@
 /*-------------------------------------------------------------------------
- * surf_iter.c - SuRF: walking over the cut keys in order, and checking a whole filter
+ * surf_iter.h - SuRF: walking over the cut keys in order, for tests and the paper's benchmarks
  *
- * The iterator keeps one entry for each level of the trie.  The key of a level is spelled up to its
- * depth as soon as the level is entered; the label of the edge taken follows that.
+ * The index asks its filters for points and ranges only.  The iterator keeps one entry for each
+ * level of the trie.  The key of a level is spelled up to its depth as soon as the level is
+ * entered; the label of the edge taken follows that.
  *-------------------------------------------------------------------------
  */
+#ifndef SFX_TEST_SURF_ITER_H
+#define SFX_TEST_SURF_ITER_H
+
 #include "surf_format.h"
 
-size_t
+typedef struct SfxSurfLevel
+{
+	uint64_t	node;
+	uint64_t	first;			/* its edges */
+	uint64_t	end;
+	uint64_t	edge;			/* the edge taken */
+	uint32_t	depth;			/* bytes of the key above the node's labels */
+	bool		onend;			/* no edge taken: at the key that ends here */
+	bool		cont;			/* a continuation node */
+} SfxSurfLevel;
+
+typedef struct SfxSurfIter
+{
+	const SfxSurf *s;
+	uint32_t	nlevels;		/* 0: at no key */
+	bool		complete;		/* the cut key is the whole key */
+	uint32_t	len;
+	uint8_t    *key;			/* the cut key: a prefix of the stored one */
+	uint32_t	real;			/* the next realbits bits of the stored key, zeros after its end; or
+								 * of their code */
+	uint32_t	hash;			/* its hash bits; neither is set if complete */
+	SfxSurfLevel *levels;
+} SfxSurfIter;
+
+/*
+ * Memory (8-byte aligned) that an iterator of this filter needs.  A filter of damaged bytes can ask
+ * for at most 2 MB.
+ */
+static inline size_t
 sfx_surf_iter_size(const SfxSurf *s)
 {
 	return (size_t) s->height * sizeof(SfxSurfLevel) + s->maxdepth + 1;
 }
 
-void
+static inline void
 sfx_surf_iter_init(SfxSurfIter *it, const SfxSurf *s, void *memory)
 {
 	memset(it, 0, sizeof(*it));
@@ -22,14 +54,14 @@ sfx_surf_iter_init(SfxSurfIter *it, const SfxSurf *s, void *memory)
 	it->key = (uint8_t *) memory + (size_t) s->height * sizeof(SfxSurfLevel);
 }
 
-static int
+static inline int
 iter_fail(SfxSurfIter *it)
 {
 	it->nlevels = 0;
 	return SFX_CORRUPT;
 }
 
-static int
+static inline int
 iter_none(SfxSurfIter *it)
 {
 	it->nlevels = 0;
@@ -37,7 +69,7 @@ iter_none(SfxSurfIter *it)
 }
 
 /* Spell the path of a node after the first *d bytes of the key. */
-static bool
+static inline bool
 spell_path(const SfxSurfIter *it, uint64_t node, uint32_t *d)
 {
 	const SfxSurf *s = it->s;
@@ -63,7 +95,7 @@ spell_path(const SfxSurfIter *it, uint64_t node, uint32_t *d)
 }
 
 /* Enter a node, at its first edge or its last one. */
-static bool
+static inline bool
 enter(SfxSurfIter *it, uint64_t node, uint32_t depth, bool cont, bool last)
 {
 	const SfxSurf *s = it->s;
@@ -89,8 +121,35 @@ enter(SfxSurfIter *it, uint64_t node, uint32_t depth, bool cont, bool last)
 	return true;
 }
 
+/* The label (digit) of the edge of a sparse node; more than 255: damaged. */
+static inline unsigned
+surf_label(const SfxSurf *s, uint64_t node, uint64_t edge)
+{
+	uint64_t	q = (node - s->ndense) << s->bshift,
+				at = surf_select(s, q),
+				n = surf_bucket_bits(s),
+				e = edge - s->ndedges,
+				skip = e - (at - q);	/* edges of the node before it */
+	unsigned	bucket = 0;
+
+	if (s->bshift == 0)
+		return surf_low_label(s, e);
+	/* the zero of the edge, and the ones before it */
+	for (at++; at < n && skip <= 255; at += 32)
+	{
+		uint64_t	w = ~(sfx_load64(s->buckets + (at >> 3)) >> (at & 7)) & UINT32_MAX;
+		unsigned	zeros = sfx_popcount(w);
+
+		if (skip < zeros)
+			return (bucket + sfx_select(w, (unsigned) skip) - (unsigned) skip) << s->low | surf_low_label(s, e);
+		skip -= zeros;
+		bucket += 32 - zeros;
+	}
+	return 256;
+}
+
 /* The label of edge number k of a dense node; 256 if there is none. */
-static unsigned
+static inline unsigned
 dense_label(const SfxSurf *s, uint64_t node, uint64_t k)
 {
 	const uint8_t *p = s->dense + node * SURF_DENSE;
@@ -108,7 +167,7 @@ dense_label(const SfxSurf *s, uint64_t node, uint64_t k)
 }
 
 /* The byte that begins a group of the code; 256: there is no such group. */
-static unsigned
+static inline unsigned
 first_of_group(const SfxSurf *s, unsigned group)
 {
 	for (unsigned k = 0; k < 4; k++)
@@ -127,7 +186,7 @@ first_of_group(const SfxSurf *s, unsigned group)
  * Spell the byte of the edge taken at a level.  1: that needs a continuation node, 0: done, or
  * SFX_CORRUPT.
  */
-static int
+static inline int
 spell_edge(const SfxSurfIter *it, const SfxSurfLevel *l)
 {
 	const SfxSurf *s = it->s;
@@ -151,7 +210,7 @@ spell_edge(const SfxSurfIter *it, const SfxSurfLevel *l)
 }
 
 /* The top level is at an edge: go down from there to the first key below, or the last one. */
-static int
+static inline int
 settle(SfxSurfIter *it, bool last)
 {
 	const SfxSurf *s = it->s;
@@ -192,7 +251,7 @@ settle(SfxSurfIter *it, bool last)
 	}
 }
 
-int
+static inline int
 sfx_surf_next(SfxSurfIter *it)
 {
 	while (it->nlevels > 0)
@@ -215,7 +274,7 @@ sfx_surf_next(SfxSurfIter *it)
 	return 0;
 }
 
-int
+static inline int
 sfx_surf_prev(SfxSurfIter *it)
 {
 	while (it->nlevels > 0)
@@ -237,7 +296,11 @@ sfx_surf_prev(SfxSurfIter *it)
 	return 0;
 }
 
-int
+/*
+ * Move to the last key; then, and from any key, to the next and the previous one.  1, 0 (there is
+ * none, and the iterator is at no key), or SFX_CORRUPT.
+ */
+static inline int
 sfx_surf_seek_last(SfxSurfIter *it)
 {
 	it->nlevels = 0;
@@ -246,8 +309,27 @@ sfx_surf_seek_last(SfxSurfIter *it)
 	return enter(it, 0, 0, false, true) ? settle(it, true) : iter_fail(it);
 }
 
+/*
+ * Compare the iterator's stored key with key: < 0, > 0, or 0 if the filter cannot tell or they are
+ * equal.
+ */
+static inline int
+sfx_surf_iter_cmp(const SfxSurfIter *it, const uint8_t *key, uint32_t len)
+{
+	uint32_t	n = it->len < len ? it->len : len;
+	int			c = n > 0 ? memcmp(it->key, key, n) : 0;
+	uint32_t	real;
+
+	if (c != 0 || it->complete || len < it->len)
+		return c != 0 ? c : (it->len > len) - (it->len < len);
+	if (it->s->realbits == 0)
+		return 0;
+	real = surf_real(it->s, key, len, it->len);
+	return (it->real > real) - (it->real < real);
+}
+
 /* Move to the first key of a node just entered. */
-static int
+static inline int
 first_of_node(SfxSurfIter *it)
 {
 	SfxSurfLevel *l = &it->levels[it->nlevels - 1];
@@ -260,7 +342,7 @@ first_of_node(SfxSurfIter *it)
  * Take the edge of a byte or digit at the top level.  1: done, and *result is not set.  Otherwise
  * there is none, and the iterator moves to the first key after it.
  */
-static int
+static inline int
 take(SfxSurfIter *it, unsigned c, int *result)
 {
 	const SfxSurf *s = it->s;
@@ -290,7 +372,7 @@ take(SfxSurfIter *it, unsigned c, int *result)
 }
 
 /* The seek ended at a leaf edge that may be the key's own. */
-static int
+static inline int
 seek_leaf(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp)
 {
 	int			r = settle(it, false),
@@ -305,7 +387,12 @@ seek_leaf(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp)
 	return 1;
 }
 
-int
+/*
+ * Move to the first cut key whose stored key may be >= key (NULL: the first of all); *fp is set if
+ * the stored key may be smaller, too (the paper's false-positive flag).  1, 0 if there is none, or
+ * SFX_CORRUPT.
+ */
+static inline int
 sfx_surf_seek(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp)
 {
 	const SfxSurf *s = it->s;
@@ -360,210 +447,4 @@ sfx_surf_seek(SfxSurfIter *it, const uint8_t *key, uint32_t len, bool *fp)
 	}
 }
 
-int
-sfx_surf_iter_cmp(const SfxSurfIter *it, const uint8_t *key, uint32_t len)
-{
-	uint32_t	n = it->len < len ? it->len : len;
-	int			c = n > 0 ? memcmp(it->key, key, n) : 0;
-	uint32_t	real;
-
-	if (c != 0 || it->complete || len < it->len)
-		return c != 0 ? c : (it->len > len) - (it->len < len);
-	if (it->s->realbits == 0)
-		return 0;
-	real = surf_real(it->s, key, len, it->len);
-	return (it->real > real) - (it->real < real);
-}
-
-/* ---- check ---- */
-
-static const char *
-check_rank(const uint8_t *v, uint64_t n, uint64_t *ones)
-{
-	uint64_t	r = 0;
-
-	for (uint64_t i = 0; i < n; i++)
-	{
-		if ((i & 63) == 0 && surf_rank(v, i) != r)
-			return "a rank sample is wrong";
-		r += surf_bit(v, i);
-	}
-	*ones = r;
-	return NULL;
-}
-
-static const char *
-check_dense(const SfxSurf *s)
-{
-	uint64_t	e = 0,
-				ones;
-	const char *why = check_rank(s->dchild, s->ndedges, &ones);
-
-	for (uint64_t i = 0; i < s->ndense; i++)
-	{
-		const uint8_t *p = s->dense + i * SURF_DENSE;
-
-		if (sfx_get32(p + 32) != e)
-			return "the first edge of a dense node is wrong";
-		for (int k = 0; k < 4; k++)
-			e += sfx_popcount(sfx_load64(p + 8 * k));
-	}
-	return e != s->ndedges ? "the dense labels do not make up the dense edges" : why;
-}
-
-/* Check an edge of the sparse part: the rank sample, the order of labels, and where a child is. */
-static const char *
-check_edge(const SfxSurf *s, uint64_t e, uint64_t node, int *label, uint64_t *children)
-{
-	int			l = (int) surf_low_label(s, e);
-
-	if (e % 64 == 0 && surf_block_rank(surf_block(s, e), e & 255) != *children)
-		return "a rank sample of the sparse part is wrong";
-	if (l <= *label)
-		return "labels do not ascend";
-	*label = l;
-	if (surf_has_child(s, s->ndedges + e) && ++*children <= node)
-		return "a node leads upwards";
-	return NULL;
-}
-
-/*
- * Walk over the bits of all buckets: there are as many as sparse nodes need, each edge belongs to
- * one, select samples are right, and has-child bits number all nodes.
- */
-static const char *
-check_sparse(const SfxSurf *s)
-{
-	uint64_t	n = s->nedges - s->ndedges,
-				bits = surf_bucket_bits(s),
-				q = 0,
-				e = 0,
-				children = surf_rank(s->dchild, s->ndedges);
-	int			label = -1;
-
-	for (uint64_t at = 0; at < bits; at++)
-	{
-		const char *why;
-
-		if (s->buckets[at >> 3] >> (at & 7) & 1)
-		{
-			if ((q & ((UINT64_C(1) << s->selshift) - 1)) == 0 && q < surf_nbuckets(s) &&
-				surf_sample(s, q >> s->selshift) != at)
-				return "a select sample is wrong";
-			q++;
-			label = -1;
-			continue;
-		}
-		if (q == 0 || e >= n)
-			return "a sparse edge belongs to no node";
-		why = check_edge(s, e++, s->ndense + ((q - 1) >> s->bshift), &label, &children);
-		if (why != NULL)
-			return why;
-	}
-	if (q != surf_nbuckets(s))
-		return "the buckets do not make up the sparse nodes";
-	return children != s->nnodes - 1 ? "the has-child bits do not make up the nodes" : NULL;
-}
-
-/*
- * Check the rank vectors of paths, that each node's path number exists, and that each path is made
- * of symbols.
- */
-static const char *
-check_paths(const SfxSurf *s)
-{
-	uint64_t	n = 0,
-				longs = 0,
-				once = 0,
-				id,
-				at,
-				end,
-				sym;
-	const char *why = NULL;
-
-	if (s->npaths > 0)
-		why = check_rank(s->haspath, s->nnodes, &n);
-	if (why == NULL && s->nonce > 0)
-		why = check_rank(s->once, s->npaths, &once);
-	if (why == NULL && s->flags & SURF_F_KINDS)
-		why = check_rank(s->kinds, s->npaths - s->nonce, &longs);
-	if (why != NULL)
-		return why;
-	if (n != s->npaths || once != s->nonce || (s->flags & SURF_F_KINDS && longs != s->npaths - s->nonce - s->nshort))
-		return "the number of paths is wrong";
-	for (uint64_t i = 0; i < s->nnodes && n > 0; i++)
-		if (surf_bit(s->haspath, i) && !surf_path_id(s, i, &id))
-			return "a path number is too large";
-	for (uint64_t i = 0; i < s->ndict; i++)
-	{
-		if (!surf_path(s, i, &at, &end))
-			return "a path lies outside the pool";
-		while (at < end)
-			if (surf_symbol(s, &at, end, &sym) == 0)
-				return "a path has bits that are no symbol";
-	}
-	return NULL;
-}
-
-/* Check that each group has a digit of its own, and each byte of a group. */
-static const char *
-check_code(const SfxSurf *s)
-{
-	uint64_t	groups;
-	const char *why;
-	unsigned	size = 0;
-
-	if ((s->flags & SURF_F_CODE) == 0)
-		return NULL;
-	why = check_rank(s->code, 256, &groups);
-	if (why == NULL && (groups > 1u << s->lwidth || !surf_bit(s->code, 0)))
-		why = "the label code has too many digits";
-	for (unsigned c = 0; c < 256 && why == NULL; c++)
-	{
-		size = surf_bit(s->code, c) ? 1 : size + 1;
-		if (size > 1u << s->lwidth)
-			why = "the label code has too many second digits";
-	}
-	return why;
-}
-
-static const char *
-check_rest(const SfxSurf *s)
-{
-	unsigned	sum;
-
-	if ((s->flags & SURF_F_REST) == 0)
-		return NULL;
-	sum = s->rest[SURF_RESTEND];
-	for (unsigned c = 0; c < 256; c++)
-	{
-		if (c % 16 == 0 && sfx_get16(s->rest + SURF_RESTSUMS + c / 8) != sum)
-			return "a sum of weights is wrong";
-		sum += surf_weight(s->rest, c);
-	}
-	return sfx_get16(s->rest + SURF_RESTTOTAL) != sum ? "the sum of all weights is wrong" : NULL;
-}
-
-const char *
-sfx_surf_check(const SfxSurf *s)
-{
-	const char *why;
-	uint64_t	ends = 0;
-
-	if (s->nnodes == 0)
-		return NULL;
-	why = check_dense(s);
-	if (why == NULL)
-		why = check_sparse(s);
-	if (why == NULL)
-		why = check_paths(s);
-	if (why == NULL)
-		why = check_code(s);
-	if (why == NULL)
-		why = check_rest(s);
-	if (why == NULL && s->flags & SURF_F_ENDS)
-		why = check_rank(s->ends, s->nnodes, &ends);
-	if (why == NULL && ends + surf_leaves(s) != s->nkeys)
-		why = "the leaves and ends do not make up the keys";
-	return why;
-}
+#endif							/* SFX_TEST_SURF_ITER_H */
