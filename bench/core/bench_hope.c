@@ -6,9 +6,8 @@
  * Made-up e-mails (host-reversed), URLs and titles, and the lines of each file given.  Keys are sorted; one
  * in so many is in the sample, a tenth of all and at most SAMPLE bytes.  rate: bytes of source per
  * byte of code; bits: the same in bits, without what fills up the last byte (what the paper
- * reports).  random: rate on random bytes with the same dictionary.  enc (key by key), batch (in
- * batches of sorted keys), dec: CPU time in ns per source byte; build, open: ms; state: KB.  FSST
- * (fsst.h) stands in the last line of each set: whole bytes, and no batches.  The mark was 4 ns per
+ * reports).  random: rate on random bytes with the same dictionary.  enc, dec: CPU time in ns per source byte; build, open: ms; state: KB.  FSST
+ * (fsst.h) stands in the last line of each set: whole bytes.  The mark was 4 ns per
  * source byte each way for Double.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -20,7 +19,6 @@
 #include "made.h"
 
 #define SAMPLE		1000000
-#define BATCH		256
 #define ROUNDS		3
 
 /* ---- keys ---- */
@@ -161,10 +159,8 @@ measure(const char *set, const SfxHope *h, const char *name, int dictlen, size_t
 				total = 0;
 	uint8_t    *out = malloc(cap),
 				back[8192];
-	uint32_t   *end = malloc(4 * (size_t) (nkeys + 1)),
-			   *end2 = malloc(4 * (size_t) (nkeys + 1));
+	uint32_t   *end = malloc(4 * (size_t) (nkeys + 1));
 	double		enc = 0,
-				batch = 0,
 				dec = 0;
 
 	BEST(enc,
@@ -176,19 +172,6 @@ measure(const char *set, const SfxHope *h, const char *name, int dictlen, size_t
 			total += (size_t) r;
 			end[i] = (uint32_t) total;
 		 })
-	if (hope_is_fsst(h))
-		batch = NAN;
-	else
-	{
-		BEST(batch,
-			 total = 0;
-			 for (uint32_t i = 0; i < nkeys; i += BATCH)
-			 {
-				uint32_t	n = nkeys - i < BATCH ? nkeys - i : BATCH;
-
-				total += (size_t) sfx_hope_encode_batch(h, keys + i, n, out + total, cap - total, end2 + i);
-			 })
-	}
 	BEST(dec,
 		 for (uint32_t i = 0; i < nkeys; i++)
 		 {
@@ -206,12 +189,11 @@ measure(const char *set, const SfxHope *h, const char *name, int dictlen, size_t
 					fail("order");
 			}
 		 })
-	printf("%-8s %-8s %6.3f %6.3f %7.2f %7.2f %6.2f %6.2f %8d %8u %6zu %7.1f %6.2f\n", set, name, (double) used / (double) total,
-		   8 * (double) used / bits_of(h), random_rate(h), enc, batch, dec, dictlen, sfx_hope_intervals(h), size / 1024,
+	printf("%-8s %-8s %6.3f %6.3f %7.2f %7.2f %6.2f %8d %8u %6zu %7.1f %6.2f\n", set, name, (double) used / (double) total,
+		   8 * (double) used / bits_of(h), random_rate(h), enc, dec, dictlen, sfx_hope_intervals(h), size / 1024,
 		   build / 1e6, opened / 1e6);
 	free(out);
 	free(end);
-	free(end2);
 }
 
 /* Sort them in memory, too: times are those of codes, not of the memory's latency. */
@@ -283,8 +265,8 @@ main(int argc, char **argv)
 	room = (size_t) most * 256;
 	text = malloc(room + 8);
 	keys = malloc(sizeof(*keys) * most);
-	printf("%-8s %-8s %6s %6s %7s %7s %6s %6s %8s %8s %6s %7s %6s\n", "set", "scheme", "rate", "bits", "random", "enc",
-		   "batch", "dec", "dict B", "interv", "state", "build", "open");
+	printf("%-8s %-8s %6s %6s %7s %7s %6s %8s %8s %6s %7s %6s\n", "set", "scheme", "rate", "bits", "random", "enc",
+		   "dec", "dict B", "interv", "state", "build", "open");
 	make(made_email);
 	run("e-mails", limit);
 	make(made_url);

@@ -282,7 +282,7 @@ sfx_redo(XLogReaderState *record)
  * unlogged.
  */
 static void
-sfx_mask(char *pagedata, BlockNumber blkno)
+mask_page(char *pagedata, BlockNumber blkno)
 {
 	Page		page = (Page) pagedata;
 
@@ -298,7 +298,7 @@ static const RmgrData sfx_rmgr = {
 	.rm_identify = sfx_wal_identify,
 	.rm_startup = NULL,
 	.rm_cleanup = NULL,
-	.rm_mask = sfx_mask,
+	.rm_mask = mask_page,
 	.rm_decode = NULL,
 };
 

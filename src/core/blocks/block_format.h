@@ -6,7 +6,7 @@
 #ifndef SFX_BLOCK_FORMAT_H
 #define SFX_BLOCK_FORMAT_H
 
-#include "sfx.h"
+#include "bits.h"
 
 #define SFX_BLOCK_KEYS		256
 #define SFX_BLOCK_ENTRIES	512
@@ -85,35 +85,6 @@ static inline uint64_t
 sfx_high_bytes(int nbytes)
 {
 	return nbytes == 0 ? 0 : UINT64_MAX << (64 - 8 * nbytes);
-}
-
-/* 4 bytes at p as a big-endian number. */
-static inline uint32_t
-sfx_load_be32(const uint8_t *p)
-{
-	uint32_t	v;
-
-	memcpy(&v, p, 4);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	v = __builtin_bswap32(v);
-#endif
-	return v;
-}
-
-/* The first n bytes at p (8, if there are more) as a big-endian number, zeros after them. */
-static inline uint64_t
-sfx_load_be(const uint8_t *p, uint32_t n)
-{
-	uint64_t	v = 0;
-
-	if (n >= 8)
-		return sfx_load_be64(p);
-	if (n >= 4)
-		/* (bytes that both have are the same) */
-		return (uint64_t) sfx_load_be32(p) << 32 | (uint64_t) sfx_load_be32(p + n - 4) << (64 - 8 * n);
-	for (uint32_t i = 0; i < n; i++)
-		v |= (uint64_t) p[i] << (56 - 8 * i);
-	return v;
 }
 
 /*

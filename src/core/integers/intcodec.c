@@ -516,16 +516,6 @@ sfx_int_search(const SfxInt *b, uint64_t x, bool *equal)
 }
 
 int
-sfx_int_count(const SfxInt *b, uint64_t lo, uint64_t hi)
-{
-	bool		equal;
-	int			from = sfx_int_search(b, lo, &equal),
-				to = hi > lo ? sfx_int_search(b, hi, &equal) : from;
-
-	return from < 0 || to < from ? SFX_CORRUPT : to - from;
-}
-
-int
 sfx_int_size(const uint8_t *in, size_t len, int n)
 {
 	SfxInt		b;

@@ -117,9 +117,6 @@ extern int sfx_int_at(const SfxInt *b, int i, uint64_t *v);
  */
 extern int sfx_int_search(const SfxInt *b, uint64_t x, bool *equal);
 
-/* For a block whose values do not descend: returns how many are in [lo, hi), or SFX_CORRUPT. */
-extern int sfx_int_count(const SfxInt *b, uint64_t lo, uint64_t hi);
-
 /* Decode v[from..to) into out[0..to-from).  SFX_OK or SFX_CORRUPT. */
 extern int sfx_int_read(const SfxInt *b, int from, int to, uint64_t *out);
 

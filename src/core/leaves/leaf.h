@@ -118,9 +118,6 @@ extern int sfx_packer_add_run(SfxPacker *p, const struct SfxBlock *b, int from, 
  */
 extern int sfx_packer_finish(SfxPacker *p, const SfxPos *high);
 
-/* Pages emitted so far. */
-extern int sfx_packer_pages(const SfxPacker *p);
-
 /*
  * For experiments: encode the integers of keys with this codec (SfxIntCodec; 0: the best) wherever
  * it applies.
@@ -171,7 +168,6 @@ typedef struct SfxRestSample
 } SfxRestSample;
 
 extern void sfx_sample_init(SfxRestSample *s);
-extern void sfx_sample_add(SfxRestSample *s, const uint8_t *rest, uint32_t len);
 /* Make keys of the rests (room for SFX_SAMPLE_KEYS) that point into s; returns their number. */
 extern uint32_t sfx_sample_keys(const SfxRestSample *s, SfxHopeKey *keys);
 /* Sample what this packer writes from now on (NULL: stop). */

@@ -38,8 +38,8 @@ thin_sample(SfxRestSample *s)
 	s->stride *= 2;
 }
 
-void
-sfx_sample_add(SfxRestSample *s, const uint8_t *rest, uint32_t len)
+static void
+add_rest(SfxRestSample *s, const uint8_t *rest, uint32_t len)
 {
 	if (s->nkeys == SFX_SAMPLE_KEYS || s->used + len > SFX_SAMPLE_BYTES)
 		return;
@@ -76,7 +76,7 @@ sfx_sample_block(SfxRestSample *s, const Pending *q, int nkeys, uint32_t cut)
 			uint32_t	from = q->keyoff[i] + q->lcp[i];
 			uint32_t	to = q->keyoff[i + 1] - cut;
 
-			sfx_sample_add(s, q->keys + from, to > from ? to - from : 0);
+			add_rest(s, q->keys + from, to > from ? to - from : 0);
 		}
 	}
 }

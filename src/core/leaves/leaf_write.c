@@ -67,12 +67,6 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	return p;
 }
 
-int
-sfx_packer_pages(const SfxPacker *p)
-{
-	return p->pages;
-}
-
 void
 sfx_packer_set_codec(SfxPacker *p, int codec)
 {

@@ -62,6 +62,22 @@ sfx_load_bytes(const uint8_t *p, size_t nbytes)
 	return x;
 }
 
+/* The first n bytes at p (8, if there are more) as a big-endian number, zeros after them. */
+static inline uint64_t
+sfx_load_be(const uint8_t *p, size_t n)
+{
+	uint64_t	v = 0;
+
+	if (n >= 8)
+		return sfx_load_be64(p);
+	if (n >= 4)
+		/* (bytes that both have are the same) */
+		return (uint64_t) sfx_be32(sfx_get32(p)) << 32 | (uint64_t) sfx_be32(sfx_get32(p + n - 4)) << (64 - 8 * n);
+	for (size_t i = 0; i < n; i++)
+		v |= (uint64_t) p[i] << (56 - 8 * i);
+	return v;
+}
+
 static inline void
 sfx_store_bytes(uint8_t *p, uint64_t x, size_t nbytes)
 {
@@ -109,7 +125,7 @@ sfx_byte_ranks(uint64_t x)
 static inline unsigned
 sfx_popcount(uint64_t x)
 {
-#ifdef __POPCNT__
+#if defined(__POPCNT__) || defined(__aarch64__)
 	return (unsigned) __builtin_popcountll(x);
 #else
 	return (unsigned) (sfx_byte_ranks(x) >> 56);
@@ -127,12 +143,11 @@ sfx_bytes_le(uint64_t s, unsigned k)
 
 /*
  * The position of the one number k (from 0) of x, which has more than k ones (Vigna, WEA 2008,
- * section 3).
+ * section 3).  ranks: sfx_byte_ranks(x).
  */
 static inline unsigned
-sfx_select(uint64_t x, unsigned k)
+sfx_select_in(uint64_t x, uint64_t ranks, unsigned k)
 {
-	uint64_t	ranks = sfx_byte_ranks(x);
 	unsigned	byte = 8 * (sfx_bytes_le(ranks, k) & 7);
 	uint64_t	b = (x >> byte) & 0xFF;
 
@@ -140,6 +155,12 @@ sfx_select(uint64_t x, unsigned k)
 	b = (b * SFX_BYTES_01) & UINT64_C(0x8040201008040201);
 	b = ((b + SFX_BYTES_7F) & SFX_BYTES_80) >> 7;
 	return byte + sfx_bytes_le(b * SFX_BYTES_01, k);
+}
+
+static inline unsigned
+sfx_select(uint64_t x, unsigned k)
+{
+	return sfx_select_in(x, sfx_byte_ranks(x), k);
 }
 
 /* ---- reading a stream ---- */
@@ -275,15 +296,6 @@ sfx_bits_pack(uint8_t *p, const uint64_t *v, int n, uint64_t base, unsigned w)
 	for (int i = 0; i < n; i++)
 		sfx_bits_put(&b, v[i] - base, w);
 	return sfx_bits_end(&b);
-}
-
-static inline void
-sfx_store_be64(uint8_t *p, uint64_t v)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	memcpy(p, &v, 8);
 }
 
 /* ---- masks ---- */

@@ -46,17 +46,43 @@ typedef struct SfxPos
 	uint64_t	tid;			/* 0 sorts before every entry of that key */
 } SfxPos;
 
+/* Unaligned little-endian loads and stores; on-disk integers are little-endian
+ * in the server's byte order (pages never move between architectures). */
+static inline uint16_t sfx_get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
+static inline uint32_t sfx_get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
+static inline uint64_t sfx_get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
+static inline void sfx_put16(uint8_t *p, uint16_t v) { memcpy(p, &v, 2); }
+static inline void sfx_put32(uint8_t *p, uint32_t v) { memcpy(p, &v, 4); }
+static inline void sfx_put64(uint8_t *p, uint64_t v) { memcpy(p, &v, 8); }
+
+/* A number whose bytes are those of x, the highest first. */
+static inline uint64_t
+sfx_be64(uint64_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return __builtin_bswap64(x);
+#else
+	return x;
+#endif
+}
+
+static inline uint32_t
+sfx_be32(uint32_t x)
+{
+	return (uint32_t) (sfx_be64(x) >> 32);
+}
+
 /* 8 bytes at p as a big-endian number: so words compare as the bytes do. */
 static inline uint64_t
 sfx_load_be64(const uint8_t *p)
 {
-	uint64_t	v;
+	return sfx_be64(sfx_get64(p));
+}
 
-	memcpy(&v, p, 8);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	return v;
+static inline void
+sfx_store_be64(uint8_t *p, uint64_t v)
+{
+	sfx_put64(p, sfx_be64(v));
 }
 
 /*
@@ -150,15 +176,6 @@ sfx_lcp(const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen)
 		i++;
 	return i;
 }
-
-/* Unaligned little-endian loads and stores; on-disk integers are little-endian
- * in the server's byte order (pages never move between architectures). */
-static inline uint16_t sfx_get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
-static inline uint32_t sfx_get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }
-static inline uint64_t sfx_get64(const uint8_t *p) { uint64_t v; memcpy(&v, p, 8); return v; }
-static inline void sfx_put16(uint8_t *p, uint16_t v) { memcpy(p, &v, 2); }
-static inline void sfx_put32(uint8_t *p, uint32_t v) { memcpy(p, &v, 4); }
-static inline void sfx_put64(uint8_t *p, uint64_t v) { memcpy(p, &v, 8); }
 
 /* A 48-bit TID, big-endian, so that its bytes sort as it does. */
 static inline void

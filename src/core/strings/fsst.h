@@ -216,7 +216,7 @@ fsst_decode_short(const Fsst *f, const uint8_t *in, size_t len, size_t readable,
 	 */
 	while (len > 8)
 	{
-		acc = hope_load_be64(in);
+		acc = sfx_load_be64(in);
 		bits = 0;
 		out = fsst_step(f, ones, &acc, &bits, out);
 		out = fsst_step(f, ones, &acc, &bits, out);

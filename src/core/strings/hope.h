@@ -48,7 +48,7 @@ typedef enum SfxHopeScheme
 	SFX_HOPE_ALM = 5,			/* strings of any length, by length * frequency; codes of equal length */
 	SFX_HOPE_ALM_IMPROVED = 6,	/* the same, weighed again by use, with optimal codes */
 	SFX_FSST = 7				/* none of HOPE's: one or two whole bytes per symbol, read faster, in no order (fsst.h).  Of the calls below it has making,
-								 * opening, sfx_hope_encode, decoding and comparing; batches and prefixes are SFX_NOSPACE.  Any bytes are a code of something */
+								 * opening, sfx_hope_encode, decoding and comparing.  Any bytes are a code of something */
 } SfxHopeScheme;
 
 #define SFX_HOPE_NSCHEMES	6
@@ -119,32 +119,9 @@ extern uint32_t sfx_hope_intervals(const SfxHope *h);
 /* ---- encoding ---- */
 
 /*
- * Longest encoding in bytes of any key of len bytes: 2.75 * len + 4 at most, if the dictionary was
- * made from quite different keys.
- */
-extern size_t sfx_hope_bound(const SfxHope *h, size_t len);
-
-/*
  * Encode a key into out.  Returns the length in bytes, or SFX_NOSPACE if it does not fit into cap.
  */
 extern int sfx_hope_encode(const SfxHope *h, const uint8_t *key, size_t len, uint8_t *out, size_t cap);
-
-/*
- * Encode n keys one after the other into out; end[i] is the end of key i.  What a key shares with
- * the previous one is not encoded again but copied: so sorted keys are fastest, but any order is
- * correct. Returns the bytes written, or SFX_NOSPACE.
- */
-extern int sfx_hope_encode_batch(const SfxHope *h, const SfxHopeKey *keys, uint32_t n,
-								 uint8_t *out, size_t cap, uint32_t *end);
-
-/*
- * Encode the range of keys that begin with prefix (the pair encoding of the paper): exactly these
- * keys k have out[0, end[0]) <= E(k) < out[end[0], end[1]).  If there is no upper bound (the prefix
- * is empty or all 0xFF), end[1] = end[0], an upper bound of length 0.  Returns the bytes written,
- * or SFX_NOSPACE.  Any other bound is encoded as a key is: order is preserved for all byte strings.
- */
-extern int sfx_hope_encode_prefix(const SfxHope *h, const uint8_t *prefix, size_t len,
-								  uint8_t *out, size_t cap, uint32_t end[2]);
 
 /* ---- decoding ---- */
 

@@ -191,7 +191,6 @@ sfx_hope_shape(SfxHopeScheme scheme, HopeSymbols s, uint32_t max, HopeShape *sha
 	shape->nintervals = 1;
 	if (scheme <= SFX_HOPE_DOUBLE)
 	{
-		shape->lookahead = hope_maxsym(scheme);
 		shape->nintervals = scheme == SFX_HOPE_SINGLE ? 257 : SFX_HOPE_MAX_INTERVALS;
 		return s.n == 0 && s.p == s.end ? SFX_OK : SFX_CORRUPT;
 	}
@@ -213,8 +212,6 @@ sfx_hope_shape(SfxHopeScheme scheme, HopeSymbols s, uint32_t max, HopeShape *sha
 			return SFX_CORRUPT;
 		shape->nentries++;
 		shape->pool += w.startlen;
-		if (w.startlen > shape->lookahead)
-			shape->lookahead = w.startlen;
 		memcpy(prev, w.start, w.startlen);
 		prevlen = w.startlen;
 	}
@@ -304,7 +301,7 @@ sfx_hope_symbol(const SfxHope *h, uint32_t interval, uint8_t buf[SFX_HOPE_MAXSYM
 		buf[1] = (uint8_t) ((interval - 1) % 257 - 1);
 	}
 	else
-		sfx_put64(buf, hope_be64(HOPE_CTABLE(h, uint64_t, head)[interval]));
+		sfx_store_be64(buf, HOPE_CTABLE(h, uint64_t, head)[interval]);
 	return buf;
 }
 

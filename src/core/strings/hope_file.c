@@ -112,9 +112,10 @@ get32(const uint8_t *p)
 	return (uint32_t) sfx_load_bytes(p, 4);
 }
 
-int
-sfx_hope_parse(const uint8_t *dict, size_t len, SfxHopeScheme *scheme, HopeSymbols *s,
-			   uint32_t *nintervals, const uint8_t **lengths)
+/* Find the symbols of a dictionary; *lengths: the bytes after them.  SFX_OK or SFX_CORRUPT. */
+static int
+parse(const uint8_t *dict, size_t len, SfxHopeScheme *scheme, HopeSymbols *s,
+	  uint32_t *nintervals, const uint8_t **lengths)
 {
 	uint32_t	bytes;
 
@@ -156,7 +157,7 @@ read_shape(const uint8_t *dict, size_t len, HopeSymbols *s, HopeShape *shape, co
 	SfxHopeScheme scheme;
 	uint32_t	n;
 
-	if (sfx_hope_parse(dict, len, &scheme, s, &n, lengths) < 0 ||
+	if (parse(dict, len, &scheme, s, &n, lengths) < 0 ||
 		sfx_hope_shape(scheme, *s, n, shape) < 0 || shape->nintervals != n)
 		return SFX_CORRUPT;
 	return SFX_OK;
@@ -174,24 +175,6 @@ sfx_hope_state_size(const uint8_t *dict, size_t len)
 	if (read_shape(dict, len, &s, &shape, &lengths) < 0)
 		return 0;
 	return sfx_hope_layout(&shape, NULL);
-}
-
-/* Most bits per byte, for sfx_hope_bound; codes that are only possible at the end do not count. */
-static uint32_t
-most_bits(const SfxHope *h)
-{
-	const uint32_t *code = HOPE_CTABLE(h, uint32_t, code);
-	uint32_t	most = 0;
-
-	for (uint32_t i = 1; i < h->shape.nintervals; i++)
-	{
-		uint32_t	ratio = ((HOPE_BITS(code[i]) << 16) + HOPE_SYMLEN(code[i]) - 1) / HOPE_SYMLEN(code[i]);
-
-		if (h->shape.scheme == SFX_HOPE_DOUBLE && HOPE_SYMLEN(code[i]) == 1)
-			continue;
-		most = ratio > most ? ratio : most;
-	}
-	return most;
 }
 
 int
@@ -214,7 +197,6 @@ sfx_hope_open(SfxHope *h, size_t size, const uint8_t *dict, size_t len)
 	if (read_lengths(lengths, len - (size_t) (lengths - dict), code, shape.nintervals) < 0 ||
 		sfx_hope_codes(code, shape.nintervals) < 0)
 		return SFX_CORRUPT;
-	h->perbyte = most_bits(h);
 	sfx_hope_fill_decode(h);
 	return SFX_OK;
 }
@@ -229,12 +211,4 @@ uint32_t
 sfx_hope_intervals(const SfxHope *h)
 {
 	return h->shape.nintervals;
-}
-
-size_t
-sfx_hope_bound(const SfxHope *h, size_t len)
-{
-	if (hope_is_fsst(h))
-		return 2 * len;
-	return (size_t) (((uint64_t) len * h->perbyte >> 16) + SFX_HOPE_MAXBITS + 8) / 8;
 }

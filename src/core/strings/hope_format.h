@@ -111,14 +111,12 @@ typedef struct HopeShape
 	uint32_t	nintervals;
 	uint32_t	nentries;		/* in all nodes; as many as intervals, except with ALM */
 	uint32_t	pool;			/* bytes of all interval starts; ALM only */
-	uint32_t	lookahead;		/* most bytes that decide on an interval */
 } HopeShape;
 
 struct SfxHope
 {
 	HopeShape	shape;
 	uint32_t	nnodes;
-	uint32_t	perbyte;		/* most bits per source byte, in 1/65536 */
 	uint64_t	size;
 	/* offsets from here, all multiples of 8; 0 if the scheme has no such table */
 	uint32_t	code;			/* uint32_t[nintervals] */
@@ -164,50 +162,13 @@ hope_maxsym(SfxHopeScheme scheme)
 
 /* ---- big-endian words: codes are compared as bytes ---- */
 
-static inline uint64_t
-hope_be64(uint64_t x)
-{
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return x;
-#else
-	return __builtin_bswap64(x);
-#endif
-}
-
-static inline uint32_t
-hope_be32(uint32_t x)
-{
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	return x;
-#else
-	return __builtin_bswap32(x);
-#endif
-}
-
-static inline uint64_t
-hope_load_be64(const uint8_t *p)
-{
-	return hope_be64(sfx_get64(p));
-}
-
-/* The first n (0..7) bytes at p, left-aligned. */
-static inline uint64_t
-hope_load_be_part(const uint8_t *p, size_t n)
-{
-	uint64_t	x = 0;
-
-	for (size_t i = 0; i < n; i++)
-		x |= (uint64_t) p[i] << (56 - 8 * i);
-	return x;
-}
-
 /* The head (see above) of the string of n bytes at p. */
 static inline uint64_t
 hope_head(const uint8_t *p, size_t n)
 {
 	if (n >= 8)
-		return (hope_load_be64(p) & ~UINT64_C(0xFF)) | HOPE_MORE;
-	return hope_load_be_part(p, n) | n;
+		return (sfx_load_be64(p) & ~UINT64_C(0xFF)) | HOPE_MORE;
+	return sfx_load_be(p, n) | n;
 }
 
 /* ---- comparing ---- */
@@ -386,10 +347,6 @@ extern void sfx_hope_assign(uint64_t *weight, uint32_t n, unsigned maxbits, uint
 extern int sfx_hope_codes(uint32_t *code, uint32_t n);
 
 /* ---- bytes (hope_file.c) ---- */
-
-/* Find the symbols of a dictionary; *lengths: the bytes after them.  SFX_OK or SFX_CORRUPT. */
-extern int sfx_hope_parse(const uint8_t *dict, size_t len, SfxHopeScheme *scheme, HopeSymbols *s,
-						  uint32_t *nintervals, const uint8_t **lengths);
 
 /*
  * Write header and lengths around the symbols, which are after the header already.  Returns the

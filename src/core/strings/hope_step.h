@@ -32,7 +32,7 @@ hope_window(const uint8_t *in, size_t len, size_t readable, size_t bit)
 
 	if (at >= len)
 		return 0;
-	x = readable - at >= 8 ? hope_load_be64(in + at) : hope_load_be_part(in + at, left < 8 ? left : 7);
+	x = readable - at >= 8 ? sfx_load_be64(in + at) : sfx_load_be(in + at, left < 8 ? left : 7);
 	if (left < 8)
 		x &= UINT64_MAX << (64 - 8 * left);
 	return x << (bit & 7);

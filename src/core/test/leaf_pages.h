@@ -177,8 +177,6 @@ pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
 		r = sfx_packer_add(p, &entry[i]);
 	if (r == SFX_OK)
 		r = sfx_packer_finish(p, high);
-	if (r == SFX_OK && sfx_packer_pages(p) != npages)
-		r = -100;
 	free(mem);
 	return r;
 }

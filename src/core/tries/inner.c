@@ -97,7 +97,7 @@ sfx_inner_open(SfxInner *p, const uint8_t *body, uint32_t len, const SfxOrder *o
 	v->high = take(&off, v->highlen);
 	v->blocks = off;
 	if (v->bcoding == BLOCKS_RUNS)
-		off += sfx_bytes_of((uint64_t) v->nruns * sfx_width(n - 1)) + sfx_bytes_of((uint64_t) v->nruns * v->bwidth);
+		off += sfx_bytes_of((uint64_t) v->nruns * sfx_bitlen(n - 1)) + sfx_bytes_of((uint64_t) v->nruns * v->bwidth);
 	else
 		off += sfx_bytes_of((uint64_t) n * v->bwidth);
 	v->counts = take(&off, sfx_bytes_of((uint64_t) n * v->cwidth));
@@ -271,7 +271,7 @@ sfx_inner_find_before(const SfxInner *p, const SfxPos *pos)
 static bool
 child_run(const View *v, SfxBuf b, uint32_t i, uint32_t *blkno)
 {
-	uint32_t	iwidth = sfx_width(v->nsep);
+	uint32_t	iwidth = sfx_bitlen(v->nsep);
 	uint32_t	lo = 0,
 				hi = v->nruns;
 	uint32_t	start;

@@ -96,7 +96,7 @@ plan_blocks_try(BlockPlan *best, uint32_t coding, uint32_t m, uint32_t lo, uint3
 {
 	for (int nobase = 0; nobase < 2; nobase++)
 	{
-		uint32_t	width = sfx_width(nobase ? hi : hi - lo);
+		uint32_t	width = sfx_bitlen(nobase ? hi : hi - lo);
 		uint32_t	bits = m * width + extra + (nobase || lo == 0 ? 0 : 32);
 
 		if (bits < best->bits)
@@ -126,14 +126,14 @@ plan_blocks(const SfxChild *c, int n, BlockPlan *best)
 	best->bits = UINT32_MAX;
 	plan_blocks_try(best, BLOCKS_FLAT, (uint32_t) n, lo[0], hi[0], 0);
 	plan_blocks_try(best, BLOCKS_STEP, (uint32_t) n, lo[1], hi[1], 0);
-	plan_blocks_try(best, BLOCKS_RUNS, nruns, lo[2], hi[2], 16 + nruns * sfx_width((uint32_t) n - 1));
+	plan_blocks_try(best, BLOCKS_RUNS, nruns, lo[2], hi[2], 16 + nruns * sfx_bitlen((uint32_t) n - 1));
 }
 
 static bool
 out_blocks(const SfxChild *c, int n, const BlockPlan *plan, SfxOut *o)
 {
 	uint32_t	m = plan->coding == BLOCKS_RUNS ? plan->nruns : (uint32_t) n;
-	uint32_t	iwidth = sfx_width((uint32_t) n - 1);
+	uint32_t	iwidth = sfx_bitlen((uint32_t) n - 1);
 	uint8_t    *starts = sfx_out(o, plan->coding == BLOCKS_RUNS ? sfx_bytes_of((uint64_t) m * iwidth) : 0);
 	uint8_t    *p = sfx_out(o, sfx_bytes_of((uint64_t) m * plan->width));
 	uint32_t	k = 0;
@@ -218,7 +218,7 @@ sort_numbers(uint64_t *v, int n)
 static void
 plan_counts_try(CountPlan *best, int n, uint64_t base, uint32_t width, uint32_t nexc, uint32_t excsize)
 {
-	uint32_t	basesize = sfx_bytes_of(sfx_width(base));
+	uint32_t	basesize = sfx_bytes_of(sfx_bitlen(base));
 	uint64_t	bits = (uint64_t) n * width + 8 * basesize + (nexc ? 16 + nexc * (16 + 8 * excsize) : 0);
 
 	if (nexc <= MAXEXCEPTIONS && bits < best->bits)
@@ -235,7 +235,7 @@ plan_close_counts(const SfxChild *c, int n, uint64_t min, uint32_t range, uint32
 		below[c[i].count - min + 1]++;
 	for (uint32_t v = 0; v <= range; v++)
 		below[v + 1] += below[v];
-	for (uint32_t w = 1; w < sfx_width(range); w++)
+	for (uint32_t w = 1; w < sfx_bitlen(range); w++)
 	{
 		uint32_t	first = 0;
 		int			many = densest(below, range, (UINT64_C(1) << w) - 1, &first);
@@ -285,11 +285,11 @@ plan_counts(const SfxChild *c, int n, uint64_t *num, CountPlan *best)
 		min = c[i].count < min ? c[i].count : min;
 		max = c[i].count > max ? c[i].count : max;
 	}
-	full = sfx_width(max - min);
-	excsize = sfx_bytes_of(sfx_width(max));
+	full = sfx_bitlen(max - min);
+	excsize = sfx_bytes_of(sfx_bitlen(max));
 	best->bits = UINT64_MAX;
 	plan_counts_try(best, n, min, full, 0, 0);
-	plan_counts_try(best, n, 0, sfx_width(max), 0, 0);
+	plan_counts_try(best, n, 0, sfx_bitlen(max), 0, 0);
 	if (max - min <= CLOSE_COUNTS)
 		plan_close_counts(c, n, min, (uint32_t) (max - min), excsize, best);
 	else

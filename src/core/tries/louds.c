@@ -9,11 +9,7 @@
 uint64_t
 sfx_ld64_edge(SfxBuf b, uint32_t off)
 {
-	uint64_t	v = 0;
-
-	for (uint32_t i = 0; i < 8 && off < b.len && i < b.len - off; i++)
-		v |= (uint64_t) b.p[off + i] << (8 * i);
-	return v;
+	return off < b.len ? sfx_load_bytes(b.p + off, b.len - off < 8 ? b.len - off : 8) : 0;
 }
 
 uint32_t
@@ -25,12 +21,12 @@ sfx_select_from(SfxBuf b, const SfxBits *v, uint32_t pos, uint32_t r, uint32_t *
 	*next = v->n;
 	for (pos &= ~7u; pos < v->n; pos += 64)
 	{
-		uint64_t	sums = sfx_byte_sums(w);
+		uint64_t	sums = sfx_byte_ranks(w);
 		uint32_t	c = (uint32_t) (sums >> 56);
 
 		if (r < c)
 		{
-			pos += sfx_select_word(w, sums, r);
+			pos += sfx_select_in(w, sums, r);
 			*next = sfx_next1(b, v, pos + 1, v->n);
 			return pos < v->n ? pos : v->n;
 		}
@@ -98,7 +94,7 @@ sfx_trie_open(SfxTrie *t, SfxBuf b, uint32_t off, uint32_t n)
 	t->louds.off = take(&off, sfx_bytes_of(t->nedges));
 	t->louds.smp = take(&off, 2 * select_samples(nsparse, t->louds.shift));
 	t->labels = take(&off, t->nedges);
-	t->bwidth = sfx_width(n);
+	t->bwidth = sfx_bitlen(n);
 	t->base = take(&off, sfx_bytes_of((uint64_t) (t->nnodes - 1) * t->bwidth));
 	t->pk = 0;
 	if (sfx_ld8(b, h + 11) & TRIE_HAS_PK)
@@ -194,9 +190,9 @@ map_rank(SfxBuf b, uint32_t off, uint32_t i)
 	uint32_t	r = 0;
 
 	for (; i >= 64; i -= 64, off += 8)
-		r += sfx_ones64(sfx_ld64(b, off));
+		r += sfx_popcount(sfx_ld64(b, off));
 	if (i > 0)
-		r += sfx_ones64(sfx_ld64(b, off) << (64 - i));
+		r += sfx_popcount(sfx_ld64(b, off) << (64 - i));
 	return r;
 }
 

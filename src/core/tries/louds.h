@@ -23,7 +23,7 @@
 #ifndef SFX_LOUDS_H
 #define SFX_LOUDS_H
 
-#include "sfx.h"
+#include "bits.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -45,17 +45,6 @@ typedef struct SfxBuf
 	uint32_t	len;
 } SfxBuf;
 
-/* Eight bytes as they were loaded, as a number whose bit i is bit i of the bytes. */
-static inline uint64_t
-sfx_low_first(uint64_t x)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return x;
-#else
-	return __builtin_bswap64(x);
-#endif
-}
-
 /* Load the last bytes of the buffer; bytes outside read as zero. */
 extern uint64_t sfx_ld64_edge(SfxBuf b, uint32_t off);
 
@@ -64,7 +53,7 @@ static inline uint64_t
 sfx_ld64(SfxBuf b, uint32_t off)
 {
 	if (__builtin_expect((uint64_t) off + 8 <= b.len, 1))
-		return sfx_low_first(sfx_get64(b.p + off));
+		return sfx_load64(b.p + off);
 	return sfx_ld64_edge(b, off);
 }
 
@@ -78,61 +67,6 @@ static inline uint32_t
 sfx_ld16(SfxBuf b, uint32_t off)
 {
 	return (uint64_t) off + 2 <= b.len ? sfx_get16(b.p + off) : 0;
-}
-
-/* ---- words ---- */
-
-#define SFX_ONES	UINT64_C(0x0101010101010101)
-#define SFX_HIGHS	UINT64_C(0x8080808080808080)
-
-/* Byte i of the result: number of ones in bytes 0..i of x.  So the top byte is the popcount. */
-static inline uint64_t
-sfx_byte_sums(uint64_t x)
-{
-	x -= (x >> 1) & UINT64_C(0x5555555555555555);
-	x = (x & UINT64_C(0x3333333333333333)) + ((x >> 2) & UINT64_C(0x3333333333333333));
-	x = (x + (x >> 4)) & UINT64_C(0x0F0F0F0F0F0F0F0F);
-	return x * SFX_ONES;
-}
-
-/* x86-64 without -mpopcnt would call a table-driven library function. */
-static inline uint32_t
-sfx_ones64(uint64_t x)
-{
-#if defined(__POPCNT__) || defined(__aarch64__)
-	return (uint32_t) __builtin_popcountll(x);
-#else
-	return (uint32_t) (sfx_byte_sums(x) >> 56);
-#endif
-}
-
-/* Number of bytes of s (each at most 128) that are <= r (less than 128). */
-static inline uint32_t
-sfx_bytes_upto(uint64_t s, uint32_t r)
-{
-	return (uint32_t) ((((((r * SFX_ONES) | SFX_HIGHS) - s) & SFX_HIGHS) >> 7) * SFX_ONES >> 56);
-}
-
-/*
- * Position of the one number r (from 0) in x, which has more than r ones; sums are its byte sums.
- * Without branches: first the byte, then the bit in it, found by the same counting.
- */
-static inline uint32_t
-sfx_select_word(uint64_t x, uint64_t sums, uint32_t r)
-{
-	uint32_t	shift = sfx_bytes_upto(sums, r) * 8;
-	uint64_t	bits = ((x >> shift) & 0xFF) * SFX_ONES & UINT64_C(0x8040201008040201);
-
-	r -= (uint32_t) ((sums << 8) >> shift) & 0xFF;
-	bits = ((bits + ~SFX_HIGHS) >> 7) & SFX_ONES;
-	return shift + sfx_bytes_upto(bits * SFX_ONES, r);
-}
-
-/* Bits needed for values up to v. */
-static inline uint32_t
-sfx_width(uint64_t v)
-{
-	return v ? 64 - (uint32_t) __builtin_clzll(v) : 0;
 }
 
 static inline uint32_t
@@ -176,7 +110,7 @@ sfx_bit(SfxBuf b, uint32_t off, uint32_t i)
 static inline uint32_t
 sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
 {
-	uint64_t	y = c * SFX_ONES;
+	uint64_t	y = c * SFX_BYTES_01;
 	uint32_t	k = 0;
 
 	while (n - k > SFX_LABELS_AT_ONCE)
@@ -200,15 +134,15 @@ sfx_labels_upto(SfxBuf b, uint32_t off, uint32_t n, uint32_t c)
 	while (k < n)
 	{
 		uint64_t	x = sfx_ld64(b, off + k);
-		uint64_t	le = ((y | SFX_HIGHS) - (x & ~SFX_HIGHS)) & ~(x ^ y);	/* if the top bits are
+		uint64_t	le = ((y | SFX_BYTES_80) - (x & SFX_BYTES_7F)) & ~(x ^ y);	/* if the top bits are
 																			 * equal, the low 7 bits
 																			 * decide */
 		uint32_t	m = n - k;
 
-		le = (le | (~x & y)) & SFX_HIGHS;
+		le = (le | (~x & y)) & SFX_BYTES_80;
 		if (m < 8)
 			le &= (UINT64_C(1) << (8 * m)) - 1;
-		m = (uint32_t) (((le >> 7) * SFX_ONES) >> 56);
+		m = (uint32_t) (((le >> 7) * SFX_BYTES_01) >> 56);
 		k += m;
 		if (m < 8)
 			break;
@@ -248,7 +182,7 @@ sfx_rank1(SfxBuf b, const SfxBits *v, uint32_t i)
 	uint32_t	blk = i / SFX_RANK_BITS;
 	uint64_t	w = sfx_ld64(b, v->off + blk * (SFX_RANK_BITS / 8));
 
-	return sfx_ld16(b, v->smp + 2 * blk) + sfx_ones64(w & ((UINT64_C(1) << (i % SFX_RANK_BITS)) - 1));
+	return sfx_ld16(b, v->smp + 2 * blk) + sfx_popcount(w & ((UINT64_C(1) << (i % SFX_RANK_BITS)) - 1));
 }
 
 /* Returns the first one at or after bit i and before bit end; end if there is none. */
@@ -391,17 +325,6 @@ sfx_probe_byte(const SfxProbe *q, uint32_t i)
 	return i < q->len ? q->key[i] : q->tid[i - q->len];
 }
 
-/* Eight bytes as they were loaded, as a number that sorts like them. */
-static inline uint64_t
-sfx_high_first(uint64_t x)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return __builtin_bswap64(x);
-#else
-	return x;
-#endif
-}
-
 /*
  * Compare the probe's bytes from d (<= total) on with s[0..len).  0: they begin with s.  If they
  * end inside s they are smaller.  *same: number of equal bytes.
@@ -436,8 +359,8 @@ sfx_probe_cmp_at(SfxBuf b, const SfxProbe *q, uint32_t d, uint32_t off, uint32_t
 
 	if (len <= 8 && d + 8 <= q->len && off + 8 <= b.len)
 	{
-		uint64_t	x = sfx_high_first(sfx_get64(q->key + d));
-		uint64_t	y = sfx_high_first(sfx_get64(b.p + off));
+		uint64_t	x = sfx_load_be64(q->key + d);
+		uint64_t	y = sfx_load_be64(b.p + off);
 		uint32_t	cut = 64 - 8 * len;
 
 		if (len == 0)

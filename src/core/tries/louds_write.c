@@ -366,7 +366,7 @@ out_tails(Build *w, SfxOut *o, uint8_t *desc)
 static bool
 out_nodes(const Build *w, SfxOut *o)
 {
-	uint32_t	width = sfx_width(w->n);
+	uint32_t	width = sfx_bitlen(w->n);
 	uint8_t    *p = sfx_out(o, sfx_bytes_of((uint64_t) (w->nnodes - 1) * width));
 
 	if (p == NULL)
