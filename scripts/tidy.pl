@@ -167,7 +167,7 @@ for my $file (grep { m!^t/.*\.pl$! } @files)
 
 my %asserted = (
 	'merge lock held|needs the merge lock' => 'sfx_merge_lock_held',
-	'no lock is held' => 'sfx_holds_no_lwlock');
+	'no lock is held' => 'SfxHoldsLWLock');
 # by name, or a file's own: [where the comment stands, assertion]
 my %promised;
 
@@ -199,7 +199,7 @@ for my $file (grep { m!^src/.*\.c$! } @files)
 		for my $p (grep { $_ } delete @promised{ $name, "$file $name" })
 		{
 			untidy("$file: $name() does not assert $p->[1], as its comment in $p->[0] says")
-			  unless $body =~ /Assert\($p->[1]\(/;
+			  unless $body =~ /Assert\(!?$p->[1]\(/;
 		}
 	}
 }

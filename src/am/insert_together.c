@@ -9,7 +9,6 @@
  */
 #include "surfidx.h"
 #include "am.h"
-#include "lwlocks.h"
 #include "pending.h"
 #include "pressure.h"
 
@@ -62,7 +61,7 @@ static void
 together_finish(QueryDesc *query)
 {
 	/* not while a page is locked: a btree may call comparisons that run statements then */
-	if (sfx_pending_indexes > 0 && sfx_holds_no_lwlock())
+	if (sfx_pending_indexes > 0 && !SfxHoldsLWLock())
 		sfx_pending_flush(sfx_merge_pressure);
 	if (prev_executor_finish)
 		prev_executor_finish(query);

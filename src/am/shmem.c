@@ -36,6 +36,12 @@ static const SfxSharedArea *const areas[] = {
 static shmem_request_hook_type prev_request_hook = NULL;
 static shmem_startup_hook_type prev_startup_hook = NULL;
 
+static Size
+size_of(const SfxSharedArea *a)
+{
+	return a->size ? a->size() : a->head;
+}
+
 static void
 request_shmem(void)
 {
@@ -43,7 +49,23 @@ request_shmem(void)
 		prev_request_hook();
 	for (int i = 0; i < lengthof(areas); i++)
 		if (areas[i])
-			RequestAddinShmemSpace(MAXALIGN(areas[i]->size()));
+			RequestAddinShmemSpace(MAXALIGN(size_of(areas[i])));
+}
+
+static void
+attach(const SfxSharedArea *a)
+{
+	bool		found;
+	LWLock	   *lock = *a->shared = ShmemInitStruct(a->name, size_of(a), &found);
+
+	if (!found)
+		memset(*a->shared, 0, a->head);
+	if (!found && a->tranche)
+		LWLockInitialize(lock, SfxNewTranche(a->tranche));
+	if (a->tranche)
+		SfxNameTranche(lock->tranche, a->tranche);
+	if (a->attach)
+		a->attach(!found);
 }
 
 static void
@@ -53,15 +75,8 @@ startup_shmem(void)
 		prev_startup_hook();
 	LWLockAcquire(AddinShmemInitLock, LW_EXCLUSIVE);
 	for (int i = 0; i < lengthof(areas); i++)
-	{
-		bool		found;
-		void	   *area;
-
-		if (areas[i] == NULL)
-			continue;
-		area = ShmemInitStruct(areas[i]->name, areas[i]->size(), &found);
-		areas[i]->attach(area, !found);
-	}
+		if (areas[i])
+			attach(areas[i]);
 	LWLockRelease(AddinShmemInitLock);
 }
 

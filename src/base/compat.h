@@ -664,6 +664,7 @@ SfxHoldsLWLock(void)
 	return any;
 }
 #else
+#include "miscadmin.h"
 #define SfxHoldsLWLock()	(InterruptHoldoffCount > 0)
 #endif
 

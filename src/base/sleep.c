@@ -4,7 +4,6 @@
  */
 #include "surfidx.h"
 #include "compat.h"
-#include "lwlocks.h"
 #include "sleep.h"
 
 #include "miscadmin.h"
@@ -25,7 +24,7 @@ sfx_sleep(SfxSleep what, long ms)
 {
 	static uint32 event[lengthof(name)];
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	if (event[what] == 0)
 		event[what] = SfxWaitEvent(name[what]);
 	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms, event[what]);

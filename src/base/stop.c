@@ -69,24 +69,17 @@ typedef struct StopShared
 static StopShared *shared = NULL;
 static char *mutants = NULL;
 
-static Size
-area_size(void)
-{
-	return MAXALIGN(sizeof(StopShared));
-}
-
 static void
-attach_area(void *area, bool made)
+attach_area(bool made)
 {
-	shared = area;
 	if (made)
-	{
-		memset(shared, 0, sizeof(*shared));
 		SpinLockInit(&shared->lock);
-	}
 }
 
-const SfxSharedArea sfx_stop_area = {"surfidx stop points", area_size, attach_area};
+const SfxSharedArea sfx_stop_area = {
+	.name = "surfidx stop points",.shared = (void **) &shared,.head = sizeof(StopShared),
+	.attach = attach_area
+};
 
 void
 sfx_stop_define_gucs(void)

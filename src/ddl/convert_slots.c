@@ -28,25 +28,10 @@ typedef struct ConvertShared
 
 static ConvertShared *shared = NULL;
 
-static Size
-area_size(void)
-{
-	return MAXALIGN(sizeof(ConvertShared));
-}
-
-static void
-attach_area(void *area, bool made)
-{
-	shared = area;
-	if (made)
-	{
-		memset(shared, 0, sizeof(*shared));
-		LWLockInitialize(&shared->lock, SfxNewTranche("surfidx_conversions"));
-	}
-	SfxNameTranche(shared->lock.tranche, "surfidx_conversions");
-}
-
-const SfxSharedArea sfx_convert_area = {"surfidx conversions", area_size, attach_area};
+const SfxSharedArea sfx_convert_area = {
+	.name = "surfidx conversions",.shared = (void **) &shared,.head = sizeof(ConvertShared),
+	.tranche = "surfidx_conversions"
+};
 
 int
 sfx_convert_places(void)

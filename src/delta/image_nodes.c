@@ -69,15 +69,11 @@ pool_node(uint32 ref)
 }
 
 static void
-attach_area(void *area, bool made)
+attach_area(bool made)
 {
-	char	   *base = area;
-
-	shared = (PoolShared *) base;
-	pool = (char *) CACHELINEALIGN(base + MAXALIGN(sizeof(PoolShared)));
+	pool = (char *) CACHELINEALIGN((char *) shared + MAXALIGN(sizeof(PoolShared)));
 	if (!made)
 		return;
-	memset(shared, 0, sizeof(*shared));
 	SpinLockInit(&shared->lock);
 	shared->nnodes = pool_size();
 	for (uint32 n = shared->nnodes - 1; n >= 1; n--)
@@ -88,7 +84,10 @@ attach_area(void *area, bool made)
 	}
 }
 
-const SfxSharedArea sfx_image_nodes_area = {"surfidx image nodes", area_size, attach_area};
+const SfxSharedArea sfx_image_nodes_area = {
+	.name = "surfidx image nodes",.shared = (void **) &shared,.head = sizeof(PoolShared),
+	.size = area_size,.attach = attach_area
+};
 
 uint32
 sfx_image_pool_nodes(void)

@@ -59,20 +59,16 @@ area_size(void)
 
 /* Attach the area in this process; made: this process has created it, and initializes it. */
 static void
-attach_area(void *area, bool made)
+attach_area(bool made)
 {
-	char	   *base = area;
+	char	   *base = (char *) shared;
 
-	shared = (SlotsShared *) base;
 	chain = (volatile int *) (base + MAXALIGN(sizeof(SlotsShared)));
 	slots = (SfxImage *) (base + slots_at());
 	if (made)
 	{
-		int			tranche = SfxNewTranche("surfidx_image");
-
-		memset(base, 0, area_size());
+		memset(base + sizeof(SlotsShared), 0, area_size() - sizeof(SlotsShared));
 		shared->nslots = sfx_shared_places();
-		LWLockInitialize(&shared->directory, tranche);
 		pg_atomic_init_u64(&shared->clock, 1);
 		pg_atomic_init_u32(&shared->hand, 0);
 		pg_atomic_init_u64(&shared->taken, 0);
@@ -80,16 +76,18 @@ attach_area(void *area, bool made)
 		for (int i = 0; i < shared->nslots; i++)
 		{
 			chain[i] = -1;
-			LWLockInitialize(&slots[i].lock, tranche);
+			LWLockInitialize(&slots[i].lock, shared->directory.tranche);
 			pg_atomic_init_u64(&slots[i].last_used, 0);
 			pg_atomic_init_u32(&slots[i].applier, 0);
 		}
 	}
-	SfxNameTranche(shared->directory.tranche, "surfidx_image");
 	sfx_gone_tell(sfx_image_forget_file);
 }
 
-const SfxSharedArea sfx_image_slots_area = {"surfidx images", area_size, attach_area};
+const SfxSharedArea sfx_image_slots_area = {
+	.name = "surfidx images",.shared = (void **) &shared,.head = sizeof(SlotsShared),
+	.size = area_size,.tranche = "surfidx_image",.attach = attach_area
+};
 
 bool
 sfx_image_slots_exist(void)

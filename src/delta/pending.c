@@ -7,7 +7,6 @@
  */
 #include "surfidx.h"
 #include "log.h"
-#include "lwlocks.h"
 #include "pending.h"
 
 #include "access/genam.h"
@@ -161,7 +160,7 @@ flush_unopened(Place *p, void (*grew) (Relation index))
 void
 sfx_pending_flush_all(void (*grew) (Relation index))
 {
-	Assert(grew == NULL || sfx_holds_no_lwlock());
+	Assert(grew == NULL || !SfxHoldsLWLock());
 	for (int i = 0; i < sfx_pending_indexes; i++)
 		flush_unopened(place[i], grew);
 	if (grew != NULL)

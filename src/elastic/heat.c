@@ -37,15 +37,16 @@ area_size(void)
 }
 
 static void
-attach_area(void *area, bool made)
+attach_area(bool made)
 {
-	places = area;
 	nplaces = (uint32) area_size();
 	if (made)
 		memset(places, 0, nplaces);
 }
 
-const SfxSharedArea sfx_heat_area = {"surfidx heat of leaves", area_size, attach_area};
+const SfxSharedArea sfx_heat_area = {
+	.name = "surfidx heat of leaves",.shared = (void **) &places,.size = area_size,.attach = attach_area
+};
 
 static volatile uint8 *
 place_of(Relation index, BlockNumber leaf)

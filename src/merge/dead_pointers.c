@@ -16,7 +16,6 @@
 #include "bits.h"
 #include "dead_pointers.h"
 #include "dead_rows.h"
-#include "lwlocks.h"
 #include "meta.h"
 #include "subxact.h"
 
@@ -275,7 +274,7 @@ sfx_stubs_collect(Relation index, const SfxMeta *meta, bool (*go_on) (void *arg)
 	ErrorData  *edata;
 	int64		changed;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	*looked = false;
 	if (IsInParallelMode() || sfx_attempts_are_told())
 		return NULL;

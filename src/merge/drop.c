@@ -15,7 +15,6 @@
 #include "image.h"
 #include "inner.h"
 #include "log.h"
-#include "lwlocks.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -210,7 +209,7 @@ sfx_dropped_free(Relation index, const SfxOrder *order, SfxDropped *d)
 {
 	SfxFreed	freed = {0};
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	if (d->what == SFX_DROPPED_GEN)
 		free_log_pages(index, &d->meta, &d->gen, &freed);
 	else if (d->what == SFX_DROPPED_RUN)

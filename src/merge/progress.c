@@ -32,25 +32,10 @@ typedef struct ProgressShared
 static ProgressShared *shared = NULL;
 static SfxProgress unseen;		/* this backend's, if no slot is free */
 
-static Size
-area_size(void)
-{
-	return MAXALIGN(sizeof(ProgressShared));
-}
-
-static void
-attach_area(void *area, bool made)
-{
-	shared = area;
-	if (made)
-	{
-		memset(shared, 0, sizeof(*shared));
-		LWLockInitialize(&shared->lock, SfxNewTranche("surfidx_progress"));
-	}
-	SfxNameTranche(shared->lock.tranche, "surfidx_progress");
-}
-
-const SfxSharedArea sfx_progress_area = {"surfidx progress", area_size, attach_area};
+const SfxSharedArea sfx_progress_area = {
+	.name = "surfidx progress",.shared = (void **) &shared,.head = sizeof(ProgressShared),
+	.tranche = "surfidx_progress"
+};
 
 SfxProgress *
 sfx_progress_begin(Relation index)

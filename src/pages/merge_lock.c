@@ -6,7 +6,6 @@
  *-------------------------------------------------------------------------
  */
 #include "merge_lock.h"
-#include "lwlocks.h"
 
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -25,7 +24,7 @@ sfx_merge_lock(Relation index)
 {
 	LOCKTAG		tag;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	merge_tag(&tag, index);
 	(void) LockAcquire(&tag, ExclusiveLock, false, false);
 }
@@ -35,7 +34,7 @@ sfx_merge_trylock(Relation index)
 {
 	LOCKTAG		tag;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	merge_tag(&tag, index);
 	return LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL;
 }
@@ -61,6 +60,6 @@ sfx_merge_unlock_with_page(Relation index)
 void
 sfx_merge_unlock(Relation index)
 {
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	sfx_merge_unlock_with_page(index);
 }

@@ -21,21 +21,17 @@ static pg_atomic_uint64 *changes = NULL;	/* of all metapages, from 1 on; in shar
 
 /* ---- that there was a change ---- */
 
-static Size
-area_size(void)
-{
-	return MAXALIGN(sizeof(pg_atomic_uint64));
-}
-
 static void
-attach_area(void *area, bool made)
+attach_area(bool made)
 {
-	changes = area;
 	if (made)
 		pg_atomic_init_u64(changes, 1);
 }
 
-const SfxSharedArea sfx_meta_area = {"surfidx metapage changes", area_size, attach_area};
+const SfxSharedArea sfx_meta_area = {
+	.name = "surfidx metapage changes",.shared = (void **) &changes,.head = sizeof(pg_atomic_uint64),
+	.attach = attach_area
+};
 
 void
 sfx_meta_count_change(void)

@@ -3,7 +3,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "lwlocks.h"
 #include "merge_lock.h"
 #include "retry.h"
 
@@ -49,7 +48,7 @@ give_up(Relation index)
 bool
 sfx_retry(SfxRetry *r)
 {
-	Assert(sfx_holds_no_lwlock() || sfx_merge_lock_held(r->index));
+	Assert(!SfxHoldsLWLock() || sfx_merge_lock_held(r->index));
 	CHECK_FOR_INTERRUPTS();
 	if (r->quiet || (r->recovery && sfx_replay_stood_still(r->replayed)))
 		return false;

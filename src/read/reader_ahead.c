@@ -15,7 +15,6 @@
 #include "surfidx.h"
 #include "bufhint.h"
 #include "find.h"
-#include "lwlocks.h"
 #include "meta.h"
 #include "reader_impl.h"
 
@@ -50,7 +49,7 @@ sfx_reader_ask_ahead(SfxReader *r, const SfxMeta *meta, BlockNumber right)
 	int			window;
 	bool		reads = true;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	/* a caller that wants few rows of a range finds them in its first block, more often than not */
 	if (r->ahead.went_on == 0)
 		r->ahead.right = right;

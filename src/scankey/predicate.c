@@ -115,15 +115,11 @@ area_size(void)
 }
 
 static void
-attach_area(void *area, bool made)
+attach_area(bool made)
 {
-	shared = area;
 	ranges = (KeyRange *) ((char *) shared + readers_size());
 	if (made)
 	{
-		LWLockInitialize(&shared->lock, SfxNewTranche("surfidx_predicate"));
-		shared->last_serial = 0;
-		shared->hand = 0;
 		shared->free_reader = shared->free_range = NONE;
 		for (int i = 0; i < BUCKETS; i++)
 			shared->bucket[i] = NONE;
@@ -139,10 +135,12 @@ attach_area(void *area, bool made)
 			shared->free_range = i;
 		}
 	}
-	SfxNameTranche(shared->lock.tranche, "surfidx_predicate");
 }
 
-const SfxSharedArea sfx_predicate_area = {"surfidx predicate locks", area_size, attach_area};
+const SfxSharedArea sfx_predicate_area = {
+	.name = "surfidx predicate locks",.shared = (void **) &shared,.head = offsetof(PredicateShared, reader),
+	.size = area_size,.tranche = "surfidx_predicate",.attach = attach_area
+};
 
 /* ------------------------------------------------------------------ bounds */
 

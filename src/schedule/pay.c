@@ -3,7 +3,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "lwlocks.h"
 #include "pay.h"
 #include "policy.h"
 #include "requests.h"
@@ -20,7 +19,7 @@ sfx_worker_pay(Relation index, SfxProgress *p)
 	double		ms;
 	double		limit;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	if (sfx_guc_merge_cost_delay <= 0)
 		return;
 	/* all workers together may spend what the limit allows */

@@ -3,7 +3,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "lwlocks.h"
 #include "merge.h"
 #include "policy.h"
 #include "pressure.h"
@@ -66,7 +65,7 @@ relieve(void *arg)
 void
 sfx_merge_pressure(Relation index)
 {
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	if (IsInParallelMode())
 		return;
 	if (sfx_attempts_are_told())

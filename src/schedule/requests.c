@@ -25,7 +25,6 @@
  */
 #include "surfidx.h"
 #include "gone.h"
-#include "lwlocks.h"
 #include "requests.h"
 #include "settings.h"
 #include "shared_area.h"
@@ -119,26 +118,16 @@ forget_database(const SfxLocator *file)
 		sfx_requests_forget(SfxLocatorDb(*file));
 }
 
-static Size
-area_size(void)
-{
-	return MAXALIGN(sizeof(RequestsShared));
-}
-
 static void
-attach_area(void *area, bool made)
+attach_area(bool made)
 {
-	shared = area;
-	if (made)
-	{
-		memset(shared, 0, sizeof(*shared));
-		LWLockInitialize(&shared->lock, SfxNewTranche("surfidx_worker"));
-	}
-	SfxNameTranche(shared->lock.tranche, "surfidx_worker");
 	sfx_gone_tell(forget_database);
 }
 
-const SfxSharedArea sfx_requests_area = {"surfidx worker", area_size, attach_area};
+const SfxSharedArea sfx_requests_area = {
+	.name = "surfidx worker",.shared = (void **) &shared,.head = sizeof(RequestsShared),
+	.tranche = "surfidx_worker",.attach = attach_area
+};
 
 /* ---- workers: all with the lock held ---- */
 
@@ -334,7 +323,7 @@ start_worker(int place, Oid db)
 	BackgroundWorker bgw;
 	bool		started;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	memset(&bgw, 0, sizeof(bgw));
 	bgw.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	bgw.bgw_start_time = BgWorkerStart_RecoveryFinished;
@@ -496,7 +485,7 @@ request(Relation index, bool idle, bool pressing)
 	int			place;
 	bool		served;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	if (shared == NULL || sfx_request_shut_out(index) || !index->rd_index->indisvalid)
 		return false;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);

@@ -65,13 +65,11 @@ area_size(void)
 }
 
 static void
-attach_area(void *area, bool made)
+attach_area(bool made)
 {
-	shared = area;
 	if (made)
 	{
-		memset(shared, 0, area_size());
-		LWLockInitialize(&shared->lock, SfxNewTranche("surfidx_activity"));
+		memset(shared->slot, 0, area_size() - offsetof(ActivityShared, slot));
 		pg_atomic_init_u64(&shared->clock, 1);
 		shared->nslots = sfx_shared_places();
 		for (int i = 0; i < shared->nslots; i++)
@@ -81,11 +79,13 @@ attach_area(void *area, bool made)
 				pg_atomic_init_u64(&shared->slot[i].count[c], 0);
 		}
 	}
-	SfxNameTranche(shared->lock.tranche, "surfidx_activity");
 	sfx_gone_tell(forget_file);
 }
 
-const SfxSharedArea sfx_activity_area = {"surfidx activity", area_size, attach_area};
+const SfxSharedArea sfx_activity_area = {
+	.name = "surfidx activity",.shared = (void **) &shared,.head = sizeof(ActivityShared),
+	.size = area_size,.tranche = "surfidx_activity",.attach = attach_area
+};
 
 /* The i-th slot in which that file may be. */
 static ActivitySlot *
@@ -191,26 +191,31 @@ forget_file(const SfxLocator *file)
 	LWLockRelease(&shared->lock);
 }
 
-void
-sfx_activity_add(Relation index, SfxCount which, uint64 n)
+/* Add to a count of a file, or set it. */
+static void
+change_count(const SfxLocator *file, SfxCount which, uint64 n, bool add)
 {
-	ActivitySlot *s = open_slot(&SfxRelLocator(index));
+	ActivitySlot *s = open_slot(file);
 
 	if (s == NULL)
 		return;
-	pg_atomic_fetch_add_u64(&s->count[which], n);
+	if (add)
+		pg_atomic_fetch_add_u64(&s->count[which], n);
+	else
+		pg_atomic_write_u64(&s->count[which], n);
 	LWLockRelease(&shared->lock);
+}
+
+void
+sfx_activity_add(Relation index, SfxCount which, uint64 n)
+{
+	change_count(&SfxRelLocator(index), which, n, true);
 }
 
 void
 sfx_activity_set(Relation index, SfxCount which, uint64 value)
 {
-	ActivitySlot *s = open_slot(&SfxRelLocator(index));
-
-	if (s == NULL)
-		return;
-	pg_atomic_write_u64(&s->count[which], value);
-	LWLockRelease(&shared->lock);
+	change_count(&SfxRelLocator(index), which, value, false);
 }
 
 void
@@ -275,12 +280,8 @@ void
 sfx_database_set(SfxCount which, uint64 value)
 {
 	SfxLocator	db = SfxLocatorOfDatabase(MyDatabaseId);
-	ActivitySlot *s = open_slot(&db);
 
-	if (s == NULL)
-		return;
-	pg_atomic_write_u64(&s->count[which], value);
-	LWLockRelease(&shared->lock);
+	change_count(&db, which, value, false);
 }
 
 int

@@ -15,7 +15,6 @@
 #include "dict.h"
 #include "find.h"
 #include "leaf.h"
-#include "lwlocks.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -153,7 +152,7 @@ sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy s
 	BlockNumber nfree = 0;
 	SfxMeta		meta;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 
 	/*
 	 * In this order: blocks that are added later are not looked at, and generations and runs that

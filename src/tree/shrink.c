@@ -12,7 +12,6 @@
 #include "surfidx.h"
 #include "alloc.h"
 #include "find.h"
-#include "lwlocks.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -396,7 +395,7 @@ sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessStrategy stra
 	BlockNumber nfree = count_free(index, nblocks);
 	BlockNumber end;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	if (nfree < MIN_BLOCKS || nfree < nblocks / MIN_SHARE)
 		return;
 	sh.target = nblocks - nfree;

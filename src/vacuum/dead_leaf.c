@@ -9,7 +9,6 @@
 #include "find.h"
 #include "group.h"
 #include "leaf.h"
-#include "lwlocks.h"
 #include "merge_lock.h"
 #include "meta.h"
 #include "page.h"
@@ -288,7 +287,7 @@ sfx_dead_clean(Relation index, Relation heap, const SfxOrder *order, SfxDeadLeav
 	int			nleaves = 0;
 	int			ntids = 0;
 
-	Assert(sfx_holds_no_lwlock());
+	Assert(!SfxHoldsLWLock());
 	if (!l->changed && when != SFX_DEAD_END)
 		return;
 	l->changed = false;
