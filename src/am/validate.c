@@ -7,6 +7,7 @@
  */
 #include "surfidx.h"
 #include "am.h"
+#include "catalog_rows.h"
 #include "encode.h"
 
 #include "access/amvalidate.h"
@@ -211,14 +212,11 @@ is_essential(const OpFamilyMember *m)
 static Oid
 family_am(Oid opfamily)
 {
-	HeapTuple	tup = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(opfamily));
-	Oid			am;
+	FormData_pg_opfamily row;
 
-	if (!HeapTupleIsValid(tup))
+	if (!sfx_row_get(OPFAMILYOID, opfamily, &row, sizeof(row)))
 		elog(ERROR, "cache lookup failed for operator family %u", opfamily);
-	am = ((Form_pg_opfamily) GETSTRUCT(tup))->opfmethod;
-	ReleaseSysCache(tup);
-	return am;
+	return row.opfmethod;
 }
 
 static void

@@ -3,10 +3,10 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "index_open.h"
 #include "settings.h"
 
-#include "access/genam.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xlog.h"
@@ -14,7 +14,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -23,21 +22,11 @@ sfx_is_distributed(Oid table)
 {
 	Oid			list = get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE);
 	AttrNumber	attno = OidIsValid(list) ? get_attnum(list, "logicalrelid") : InvalidAttrNumber;
-	Relation	rel;
-	ScanKeyData key;
-	SysScanDesc scan;
-	bool		found;
 
 	if (attno == InvalidAttrNumber || get_rel_relkind(list) != RELKIND_RELATION ||
 		get_atttype(list, attno) != REGCLASSOID)
 		return false;
-	rel = table_open(list, AccessShareLock);
-	ScanKeyInit(&key, attno, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
-	scan = systable_beginscan(rel, InvalidOid, false, NULL, 1, &key);
-	found = HeapTupleIsValid(systable_getnext(scan));
-	systable_endscan(scan);
-	table_close(rel, AccessShareLock);
-	return found;
+	return sfx_rows_with(list, InvalidOid, attno, table) != NIL;
 }
 
 /* ERROR for an index of a table of Citus: what it has on this server is not what the table has. */

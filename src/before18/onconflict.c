@@ -15,6 +15,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "onconflict.h"
 #include "settings.h"
 
@@ -27,7 +28,6 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 static bool onconflict_lift = true;
 
@@ -68,14 +68,9 @@ sfx_onconflict_lifted(void)
 static bool
 has_added_am(Oid indexoid)
 {
-	HeapTuple	tup = SearchSysCache1(RELOID, ObjectIdGetDatum(indexoid));
-	bool		result;
+	FormData_pg_class row;
 
-	if (!HeapTupleIsValid(tup))
-		return false;
-	result = ((Form_pg_class) GETSTRUCT(tup))->relam >= FirstNormalObjectId;
-	ReleaseSysCache(tup);
-	return result;
+	return sfx_row_get(RELOID, indexoid, &row, sizeof(row)) && row.relam >= FirstNormalObjectId;
 }
 
 static bool

@@ -19,6 +19,7 @@
  * index passes for a btree.
  *-------------------------------------------------------------------------
  */
+#include "catalog_rows.h"
 #include "rowlift.h"
 
 #include "access/parallel.h"
@@ -31,7 +32,6 @@
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/planner.h"
-#include "utils/syscache.h"
 
 /* A call of our planner hook. */
 typedef struct Planning
@@ -80,14 +80,9 @@ sfx_rowlift_offers(PlannerInfo *root)
 static bool
 is_to_be_split(Oid indexid)
 {
-	HeapTuple	tup = SearchSysCache1(RELOID, ObjectIdGetDatum(indexid));
-	bool		result;
+	FormData_pg_class row;
 
-	if (!HeapTupleIsValid(tup))
-		return false;
-	result = ((Form_pg_class) GETSTRUCT(tup))->relam != BTREE_AM_OID;
-	ReleaseSysCache(tup);
-	return result;
+	return sfx_row_get(RELOID, indexid, &row, sizeof(row)) && row.relam != BTREE_AM_OID;
 }
 
 /* Append the members of a row comparison to a list of conditions. */

@@ -10,6 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "constraint.h"
 #include "settings.h"
 
@@ -20,7 +21,6 @@
 #include "commands/tablecmds.h"
 #include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 bool
 sfx_is_our_method(const char *name)
@@ -163,18 +163,11 @@ sfx_method_of_constraints(AlterTableStmt *stmt)
 bool
 sfx_is_our_index(Oid relid)
 {
-	HeapTuple	tuple = OidIsValid(relid) ? SearchSysCache1(RELOID, ObjectIdGetDatum(relid)) : NULL;
-	bool		ours = false;
+	FormData_pg_class row;
 
-	if (HeapTupleIsValid(tuple))
-	{
-		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
-
-		ours = (form->relkind == RELKIND_INDEX || form->relkind == RELKIND_PARTITIONED_INDEX) &&
-			form->relam >= FirstNormalObjectId && sfx_is_ours(GetIndexAmRoutineByAmId(form->relam, true));
-		ReleaseSysCache(tuple);
-	}
-	return ours;
+	return sfx_row_get(RELOID, relid, &row, sizeof(row)) &&
+		(row.relkind == RELKIND_INDEX || row.relkind == RELKIND_PARTITIONED_INDEX) &&
+		row.relam >= FirstNormalObjectId && sfx_is_ours(GetIndexAmRoutineByAmId(row.relam, true));
 }
 
 void

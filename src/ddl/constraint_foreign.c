@@ -7,16 +7,14 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "constraint.h"
 #include "stop.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
-#include "catalog/indexing.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
@@ -25,7 +23,6 @@
 #include "commands/tablecmds.h"
 #include "parser/parser.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
@@ -135,26 +132,18 @@ foreign_of_row(const Form_pg_constraint c)
 List *
 sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char *name)
 {
-	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
 	List	   *found = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
 	ListCell   *lc;
 
-	ScanKeyInit(&key, Anum_pg_constraint_confrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(RelationGetRelid(table)));
-	scan = systable_beginscan(constraints, InvalidOid, false, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	foreach(lc, sfx_rows_with(ConstraintRelationId, InvalidOid, Anum_pg_constraint_confrelid,
+							  RelationGetRelid(table)))
 	{
-		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(tuple);
+		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT((HeapTuple) lfirst(lc));
 
 		/* keys of partitions are dropped and created with their parents' */
 		if (c->contype == CONSTRAINT_FOREIGN && c->conindid == index && !OidIsValid(c->conparentid))
 			found = lappend(found, foreign_of_row(c));
 	}
-	systable_endscan(scan);
-	table_close(constraints, AccessShareLock);
 	list_sort(found, by_age);
 	foreach(lc, found)
 	{
@@ -267,15 +256,11 @@ static void
 find_rebuilt(const AlterTableStmt *stmt, bool top, Oid table, AttrNumber side, Oid index,
 			 List **found)
 {
-	Relation	constraints = table_open(ConstraintRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	ListCell   *lc;
 
-	ScanKeyInit(&key, side, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
-	scan = systable_beginscan(constraints, index, OidIsValid(index), NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	foreach(lc, sfx_rows_with(ConstraintRelationId, index, side, table))
 	{
+		HeapTuple	tuple = lfirst(lc);
 		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(tuple);
 
 		/* a key that refers to its own table is found by its referring side */
@@ -285,8 +270,6 @@ find_rebuilt(const AlterTableStmt *stmt, bool top, Oid table, AttrNumber side, O
 			!is_dropped(stmt, top, tuple, table))
 			*found = lappend(*found, foreign_of_row(c));
 	}
-	systable_endscan(scan);
-	table_close(constraints, AccessShareLock);
 }
 
 List *

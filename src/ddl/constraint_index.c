@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "constraint.h"
 #include "settings.h"
 
@@ -18,7 +19,6 @@
 #include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/index.h"
-#include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
@@ -29,7 +29,6 @@
 #include "nodes/makefuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 /* A constraint to be created. */
 typedef struct Using
@@ -266,26 +265,17 @@ make_constraint(const Using *u)
 static void
 keep_method(Oid index)
 {
-	Relation	classes = table_open(RelationRelationId, RowExclusiveLock);
 	HeapTuple	old = SearchSysCache1(RELOID, ObjectIdGetDatum(index));
 	List	   *set = list_make1(makeDefElem(SFX_METHOD_OPTION, (Node *) makeString(SFX_METHOD), -1));
-	Datum		values[Natts_pg_class] = {0};
-	bool		nulls[Natts_pg_class] = {0};
-	bool		replace[Natts_pg_class] = {0};
-	HeapTuple	new;
 	Datum		options;
 	bool		isnull;
 
 	if (!HeapTupleIsValid(old))
 		elog(ERROR, "cache lookup failed for relation %u", index);
 	options = SysCacheGetAttr(RELOID, old, Anum_pg_class_reloptions, &isnull);
-	values[Anum_pg_class_reloptions - 1] =
-		transformRelOptions(isnull ? (Datum) 0 : options, set, NULL, NULL, false, false);
-	replace[Anum_pg_class_reloptions - 1] = true;
-	new = heap_modify_tuple(old, RelationGetDescr(classes), values, nulls, replace);
-	CatalogTupleUpdate(classes, &new->t_self, new);
+	options = transformRelOptions(isnull ? (Datum) 0 : options, set, NULL, NULL, false, false);
 	ReleaseSysCache(old);
-	table_close(classes, RowExclusiveLock);
+	sfx_row_set(RelationRelationId, RELOID, index, Anum_pg_class_reloptions, options, false);
 	CommandCounterIncrement();
 }
 

@@ -11,16 +11,16 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "constraint.h"
 #include "settings.h"
 #include "stop.h"
 #include "twin.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/indexing.h"
+#include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
@@ -32,11 +32,9 @@
 #include "nodes/makefuncs.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 /* An index that has other classes for the moment, and its own classes. */
 typedef struct Lent
@@ -63,20 +61,14 @@ is_candidate(const Form_pg_index index)
 static bool
 has_candidate(Oid table)
 {
-	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
-	bool		found = false;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	ListCell   *lc;
 
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(table));
-	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
-		found = is_candidate((Form_pg_index) GETSTRUCT(tuple));
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return found;
+	foreach(lc, sfx_rows_with(IndexRelationId, IndexIndrelidIndexId, Anum_pg_index_indrelid, table))
+	{
+		if (is_candidate((Form_pg_index) GETSTRUCT((HeapTuple) lfirst(lc))))
+			return true;
+	}
+	return false;
 }
 
 /* Btree's classes in place of an index's; NULL: a column has no such class, or is an expression. */
@@ -99,6 +91,12 @@ twins_of(const Form_pg_index index, const oidvector *classes)
 
 /* ---- lending classes ---- */
 
+static void
+set_classes(Oid index, oidvector *classes)
+{
+	sfx_row_set(IndexRelationId, INDEXRELID, index, Anum_pg_index_indclass, PointerGetDatum(classes), false);
+}
+
 /* Give an index of ours btree's classes, if it is a candidate. */
 static void
 lend(Oid indexoid)
@@ -120,7 +118,7 @@ lend(Oid indexoid)
 			l->index = indexoid;
 			l->classes = buildoidvector(classes->values, classes->dim1);
 			lent = lappend(lent, l);
-			sfx_set_classes(indexoid, twins);
+			set_classes(indexoid, twins);
 		}
 	}
 	if (index != NULL)
@@ -136,29 +134,17 @@ lend(Oid indexoid)
 static void
 set_valid(Oid index, bool valid)
 {
-	Relation	catalog = table_open(IndexRelationId, RowExclusiveLock);
-	HeapTuple	tuple = SearchSysCacheCopy1(INDEXRELID, ObjectIdGetDatum(index));
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for index %u", index);
-	((Form_pg_index) GETSTRUCT(tuple))->indisvalid = valid;
-	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
+	sfx_row_set(IndexRelationId, INDEXRELID, index, Anum_pg_index_indisvalid, BoolGetDatum(valid), false);
 	/* its table's cache entry names the primary key's valid index */
-	CacheInvalidateRelcacheByRelid(((Form_pg_index) GETSTRUCT(tuple))->indrelid);
-	heap_freetuple(tuple);
-	table_close(catalog, RowExclusiveLock);
+	CacheInvalidateRelcacheByRelid(IndexGetRelation(index, false));
 }
 
 static void
 hide(Oid indexoid)
 {
-	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(indexoid));
-	Form_pg_index index = HeapTupleIsValid(tuple) ? (Form_pg_index) GETSTRUCT(tuple) : NULL;
-	bool		found = index != NULL && index->indisunique && index->indisvalid;
+	FormData_pg_index index;
 
-	if (index != NULL)
-		ReleaseSysCache(tuple);
-	if (found)
+	if (sfx_row_get(INDEXRELID, indexoid, &index, sizeof(index)) && index.indisunique && index.indisvalid)
 	{
 		hidden = lappend_oid(hidden, indexoid);
 		set_valid(indexoid, false);
@@ -204,7 +190,7 @@ take_back(void)
 	{
 		const Lent *l = lfirst(lc);
 
-		sfx_set_classes(l->index, l->classes);
+		set_classes(l->index, l->classes);
 	}
 	foreach(lc, unseen)
 		set_valid(lfirst_oid(lc), true);

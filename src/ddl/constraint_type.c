@@ -9,16 +9,15 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "constraint.h"
 #include "settings.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/dependency.h"
-#include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_class.h"
@@ -30,12 +29,10 @@
 #include "parser/parse_utilcmd.h"
 #include "parser/parser.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
-#include "utils/syscache.h"
 
 /* A constraint that is dropped for a while, and what brings it back. */
 struct SfxDown
@@ -183,12 +180,9 @@ refuse_company(const AlterTableStmt *stmt, Relation table, const Form_pg_index i
 static bool
 is_inherited(Oid constraint)
 {
-	HeapTuple	tuple = SearchSysCache1(CONSTROID, ObjectIdGetDatum(constraint));
-	bool		inherited = HeapTupleIsValid(tuple) && OidIsValid(((Form_pg_constraint) GETSTRUCT(tuple))->conparentid);
+	FormData_pg_constraint row;
 
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return inherited;
+	return sfx_row_get(CONSTROID, constraint, &row, sizeof(row)) && OidIsValid(row.conparentid);
 }
 
 SfxDown *
@@ -282,18 +276,11 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 static List *
 tables_of_type(Oid type)
 {
-	Relation	classes = table_open(RelationRelationId, AccessShareLock);
 	List	   *tables = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	ListCell   *lc;
 
-	ScanKeyInit(&key, Anum_pg_class_reloftype, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
-	scan = systable_beginscan(classes, InvalidOid, false, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		tables = lappend_oid(tables, ((Form_pg_class) GETSTRUCT(tuple))->oid);
-	systable_endscan(scan);
-	table_close(classes, AccessShareLock);
+	foreach(lc, sfx_rows_with(RelationRelationId, InvalidOid, Anum_pg_class_reloftype, type))
+		tables = lappend_oid(tables, ((Form_pg_class) GETSTRUCT((HeapTuple) lfirst(lc)))->oid);
 	list_sort(tables, list_oid_cmp);
 	return tables;
 }
@@ -388,20 +375,6 @@ index_of(const SfxDown *d, bool ours)
 	return NULL;
 }
 
-static void
-mark_identity(Oid index)
-{
-	Relation	indexes = table_open(IndexRelationId, RowExclusiveLock);
-	HeapTuple	tuple = SearchSysCacheCopy1(INDEXRELID, ObjectIdGetDatum(index));
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for index %u", index);
-	((Form_pg_index) GETSTRUCT(tuple))->indisreplident = true;
-	CatalogTupleUpdate(indexes, &tuple->t_self, tuple);
-	heap_freetuple(tuple);
-	table_close(indexes, RowExclusiveLock);
-}
-
 void
 sfx_down_put_back(const SfxDown *d, bool ours)
 {
@@ -420,7 +393,8 @@ sfx_down_put_back(const SfxDown *d, bool ours)
 		mark_index_clustered(table, index, true);
 	CommandCounterIncrement();
 	if (d->is_identity)
-		mark_identity(index);
+		sfx_row_set(IndexRelationId, INDEXRELID, index, Anum_pg_index_indisreplident,
+					BoolGetDatum(true), false);
 	CacheInvalidateRelcache(table);
 	table_close(table, NoLock);
 	CommandCounterIncrement();

@@ -3,6 +3,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "constraint.h"
 #include "convert.h"
 #include "in_place.h"
@@ -22,7 +23,6 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 PG_FUNCTION_INFO_V1(surfidx_convert);
 PG_FUNCTION_INFO_V1(surfidx_convert_swap);
@@ -134,12 +134,9 @@ put_steps(ReturnSetInfo *rows, const SfxConversion *c)
 static void
 check_may_log_in(Oid role)
 {
-	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
-	bool		may = HeapTupleIsValid(tuple) && ((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
+	FormData_pg_authid row;
 
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	if (!may)
+	if (!sfx_row_get(AUTHOID, role, &row, sizeof(row)) || !row.rolcanlogin)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
 				 errmsg("role \"%s\" may not log in, so no worker can convert as that",

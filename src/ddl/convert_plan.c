@@ -16,6 +16,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "convert.h"
 #include "settings.h"
 
@@ -33,11 +34,9 @@
 #include "commands/defrem.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 /* A plan in the making. */
 typedef struct Planning
@@ -101,14 +100,11 @@ static char *
 our_schema(void)
 {
 	Oid			am = get_index_am_oid(SFX_METHOD, false);
-	HeapTuple	tuple = SearchSysCache1(AMOID, ObjectIdGetDatum(am));
-	char	   *name;
+	FormData_pg_am row;
 
-	if (!HeapTupleIsValid(tuple))
+	if (!sfx_row_get(AMOID, am, &row, sizeof(row)))
 		elog(ERROR, "cache lookup failed for access method %u", am);
-	name = get_namespace_name(get_func_namespace(((Form_pg_am) GETSTRUCT(tuple))->amhandler));
-	ReleaseSysCache(tuple);
-	return name;
+	return get_namespace_name(get_func_namespace(row.amhandler));
 }
 
 static void
@@ -289,19 +285,11 @@ plan_index(Planning *p, Relation index)
 static List *
 indexes_of(Oid table)
 {
-	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
 	List	   *found = NIL;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	ListCell   *lc;
 
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(table));
-	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		found = lappend_oid(found, ((Form_pg_index) GETSTRUCT(tuple))->indexrelid);
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
+	foreach(lc, sfx_rows_with(IndexRelationId, IndexIndrelidIndexId, Anum_pg_index_indrelid, table))
+		found = lappend_oid(found, ((Form_pg_index) GETSTRUCT((HeapTuple) lfirst(lc)))->indexrelid);
 	list_sort(found, list_oid_cmp);
 	return found;
 }

@@ -6,16 +6,15 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "constraint.h"
 #include "convert.h"
 #include "in_place.h"
 #include "index_open.h"
 #include "settings.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/table.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -23,10 +22,8 @@
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_subscription_rel.h"
 #include "commands/defrem.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 bool
 sfx_is_convertible(Oid from, Oid to)
@@ -53,18 +50,8 @@ table_stays(Oid table)
 static bool
 is_subscribed(Oid table)
 {
-	Relation	rels = table_open(SubscriptionRelRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	bool		found;
-
-	ScanKeyInit(&key, Anum_pg_subscription_rel_srrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(table));
-	scan = systable_beginscan(rels, InvalidOid, false, NULL, 1, &key);
-	found = HeapTupleIsValid(systable_getnext(scan));
-	systable_endscan(scan);
-	table_close(rels, AccessShareLock);
-	return found;
+	return sfx_rows_with(SubscriptionRelRelationId, InvalidOid,
+						 Anum_pg_subscription_rel_srrelid, table) != NIL;
 }
 
 static const char *
@@ -92,18 +79,11 @@ unique_stays(Relation index)
 static bool
 has_other_key_type(Oid opclass, Oid other)
 {
-	Oid			type[2];
+	FormData_pg_opclass a,
+				b;
 
-	for (int i = 0; i < 2; i++)
-	{
-		HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(i ? other : opclass));
-
-		if (!HeapTupleIsValid(tuple))
-			return true;
-		type[i] = ((Form_pg_opclass) GETSTRUCT(tuple))->opckeytype;
-		ReleaseSysCache(tuple);
-	}
-	return type[0] != type[1];
+	return !sfx_row_get(CLAOID, opclass, &a, sizeof(a)) ||
+		!sfx_row_get(CLAOID, other, &b, sizeof(b)) || a.opckeytype != b.opckeytype;
 }
 
 static const char *

@@ -9,6 +9,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "constraint.h"
 #include "convert.h"
 #include "settings.h"
@@ -38,7 +39,6 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
 
 typedef struct Pair
 {
@@ -118,9 +118,9 @@ copy_statistics_targets(Oid from, Oid to)
 	{
 		HeapTuple	old = SearchSysCache2(ATTNUM, ObjectIdGetDatum(from), Int16GetDatum(n));
 		HeapTuple	new = SearchSysCache2(ATTNUM, ObjectIdGetDatum(to), Int16GetDatum(n));
-		Datum		values[Natts_pg_attribute] = {0};
-		bool		nulls[Natts_pg_attribute] = {0};
-		bool		replace[Natts_pg_attribute] = {0};
+		int			column = Anum_pg_attribute_attstattarget;
+		Datum		target;
+		bool		isnull;
 		HeapTuple	changed;
 
 		if (!HeapTupleIsValid(old) || !HeapTupleIsValid(new))
@@ -131,11 +131,8 @@ copy_statistics_targets(Oid from, Oid to)
 				ReleaseSysCache(new);
 			break;
 		}
-		values[Anum_pg_attribute_attstattarget - 1] =
-			SysCacheGetAttr(ATTNUM, old, Anum_pg_attribute_attstattarget,
-							&nulls[Anum_pg_attribute_attstattarget - 1]);
-		replace[Anum_pg_attribute_attstattarget - 1] = true;
-		changed = heap_modify_tuple(new, RelationGetDescr(catalog), values, nulls, replace);
+		target = SysCacheGetAttr(ATTNUM, old, column, &isnull);
+		changed = heap_modify_tuple_by_cols(new, RelationGetDescr(catalog), 1, &column, &target, &isnull);
 		CatalogTupleUpdate(catalog, &changed->t_self, changed);
 		heap_freetuple(changed);
 		ReleaseSysCache(old);
@@ -151,17 +148,11 @@ copy_statistics_targets(Oid from, Oid to)
 static void
 stay_deferrable(Oid from, Oid to)
 {
-	Relation	catalog = table_open(IndexRelationId, RowExclusiveLock);
-	HeapTuple	other = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(from));
-	HeapTuple	tuple = SearchSysCacheCopy1(INDEXRELID, ObjectIdGetDatum(to));
+	FormData_pg_index row;
 
-	if (!HeapTupleIsValid(other) || !HeapTupleIsValid(tuple))
+	if (!sfx_row_get(INDEXRELID, from, &row, sizeof(row)))
 		elog(ERROR, "cache lookup failed for index %u", from);
-	((Form_pg_index) GETSTRUCT(tuple))->indimmediate =
-		((Form_pg_index) GETSTRUCT(other))->indimmediate;
-	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
-	ReleaseSysCache(other);
-	table_close(catalog, RowExclusiveLock);
+	sfx_row_set(IndexRelationId, INDEXRELID, to, Anum_pg_index_indimmediate, BoolGetDatum(row.indimmediate), false);
 }
 
 static void
@@ -184,27 +175,13 @@ swap_with_twin(const Pair *pair)
 static void
 change_method(Oid relid, Oid am)
 {
-	Relation	catalog = table_open(RelationRelationId, RowExclusiveLock);
-	HeapTuple	old = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
 	bool		kept = am != BTREE_AM_OID && OidIsValid(get_index_constraint(relid));
-	Datum		values[Natts_pg_class] = {0};
-	bool		nulls[Natts_pg_class] = {0};
-	bool		replace[Natts_pg_class] = {0};
-	HeapTuple	new;
+	Datum		options = kept ?
+	transformRelOptions((Datum) 0, sfx_with_method(NIL, true), NULL, NULL, false, false) : (Datum) 0;
 
-	if (!HeapTupleIsValid(old))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
-	values[Anum_pg_class_relam - 1] = ObjectIdGetDatum(am);
-	replace[Anum_pg_class_relam - 1] = true;
-	nulls[Anum_pg_class_reloptions - 1] = !kept;
-	replace[Anum_pg_class_reloptions - 1] = true;
-	if (kept)
-		values[Anum_pg_class_reloptions - 1] =
-			transformRelOptions((Datum) 0, sfx_with_method(NIL, true), NULL, NULL, false, false);
-	new = heap_modify_tuple(old, RelationGetDescr(catalog), values, nulls, replace);
-	CatalogTupleUpdate(catalog, &new->t_self, new);
-	ReleaseSysCache(old);
-	table_close(catalog, RowExclusiveLock);
+	sfx_row_set(RelationRelationId, RELOID, relid, Anum_pg_class_relam, ObjectIdGetDatum(am), false);
+	CommandCounterIncrement();
+	sfx_row_set(RelationRelationId, RELOID, relid, Anum_pg_class_reloptions, options, !kept);
 }
 
 static void
@@ -221,7 +198,7 @@ relabel(Oid relid, Oid am)
 	classes = buildoidvector(opclass, n);
 	relation_close(index, NoLock);
 	change_method(relid, am);
-	sfx_set_classes(relid, classes);
+	sfx_row_set(IndexRelationId, INDEXRELID, relid, Anum_pg_index_indclass, PointerGetDatum(classes), false);
 	CommandCounterIncrement();
 	depend_on_classes(relid);
 }
@@ -331,14 +308,11 @@ other_method(Oid relid)
 static Oid
 owner_of(Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Oid			owner;
+	FormData_pg_class row;
 
-	if (!HeapTupleIsValid(tuple))
+	if (!sfx_row_get(RELOID, relid, &row, sizeof(row)))
 		elog(ERROR, "cache lookup failed for relation %u", relid);
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
+	return row.relowner;
 }
 
 static void

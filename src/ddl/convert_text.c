@@ -9,6 +9,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "convert.h"
 #include "settings.h"
 #include "twin.h"
@@ -30,7 +31,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
-#include "utils/syscache.h"
 
 #define TWIN_PREFIX		"surfidx_new_"
 #define REPLACED_PREFIX	"surfidx_old_"
@@ -124,19 +124,14 @@ sfx_key_class_in(Relation index, int i, Oid am)
 static void
 add_class(StringInfo s, Oid opclass, Oid type, Oid am)
 {
-	HeapTuple	tuple;
-	Form_pg_opclass form;
+	FormData_pg_opclass row;
 
 	if (opclass == GetDefaultOpClass(type, am))
 		return;
-	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
-	if (!HeapTupleIsValid(tuple))
+	if (!sfx_row_get(CLAOID, opclass, &row, sizeof(row)))
 		elog(ERROR, "cache lookup failed for operator class %u", opclass);
-	form = (Form_pg_opclass) GETSTRUCT(tuple);
 	appendStringInfo(s, " %s",
-					 quote_qualified_identifier(get_namespace_name(form->opcnamespace),
-												NameStr(form->opcname)));
-	ReleaseSysCache(tuple);
+					 quote_qualified_identifier(get_namespace_name(row.opcnamespace), NameStr(row.opcname)));
 }
 
 /* Append a column as CREATE INDEX writes it; with its order if it is a key column. */

@@ -8,15 +8,13 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "convert.h"
 #include "settings.h"
 #include "sleep.h"
 
-#include "access/htup_details.h"
-#include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
-#include "catalog/indexing.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -39,7 +37,6 @@
 #include "utils/memutils.h"
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 
@@ -186,8 +183,6 @@ static void
 at_access(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
 {
 	char		name[NAMEDATALEN];
-	Relation	catalog;
-	HeapTuple	tuple;
 
 	if (prev_access)
 		prev_access(access, class, object, sub, arg);
@@ -195,13 +190,9 @@ at_access(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
 		return;
 	CommandCounterIncrement();
 	sfx_twin_name(name, deferrable_of);
-	tuple = SearchSysCacheCopy1(INDEXRELID, ObjectIdGetDatum(object));
-	if (!HeapTupleIsValid(tuple) || strcmp(get_rel_name(object), name) != 0)
-		return;
-	catalog = table_open(IndexRelationId, RowExclusiveLock);
-	((Form_pg_index) GETSTRUCT(tuple))->indimmediate = false;
-	CatalogTupleUpdate(catalog, &tuple->t_self, tuple);
-	table_close(catalog, RowExclusiveLock);
+	if (SearchSysCacheExists1(INDEXRELID, ObjectIdGetDatum(object)) &&
+		strcmp(get_rel_name(object), name) == 0)
+		sfx_row_set(IndexRelationId, INDEXRELID, object, Anum_pg_index_indimmediate, BoolGetDatum(false), false);
 }
 
 /*

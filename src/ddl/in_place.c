@@ -13,13 +13,12 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "constraint.h"
 #include "in_place.h"
 #include "settings.h"
 #include "twin.h"
 
-#include "access/genam.h"
-#include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/catalog.h"
@@ -37,7 +36,6 @@
 #include "parser/parse_coerce.h"
 #include "parser/parse_type.h"
 #include "parser/parse_utilcmd.h"
-#include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
@@ -88,12 +86,6 @@ is_wanted(int what)
 }
 
 bool
-sfx_in_place_constraints(void)
-{
-	return is_wanted(CONSTRAINTS);
-}
-
-bool
 sfx_in_place_indexes(void)
 {
 	return is_wanted(INDEXES);
@@ -110,22 +102,17 @@ sfx_in_place_any(void)
 const char *
 sfx_relation_stays(Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	Form_pg_class form;
-	const char *why = NULL;
+	FormData_pg_class row;
 
-	if (!HeapTupleIsValid(tuple))
+	if (!sfx_row_get(RELOID, relid, &row, sizeof(row)))
 		return "the table is gone";
-	form = (Form_pg_class) GETSTRUCT(tuple);
-	if (relid < FirstNormalObjectId || IsSystemClass(relid, form))
-		why = "the table is the system's";
-	else if (form->relpersistence == RELPERSISTENCE_TEMP)
-		why = "the table is temporary";
-	else if ((form->relkind == RELKIND_RELATION || form->relkind == RELKIND_MATVIEW) &&
-			 form->relam != HEAP_TABLE_AM_OID)
-		why = "the table's access method is not heap";
-	ReleaseSysCache(tuple);
-	return why;
+	if (relid < FirstNormalObjectId || IsSystemClass(relid, &row))
+		return "the table is the system's";
+	if (row.relpersistence == RELPERSISTENCE_TEMP)
+		return "the table is temporary";
+	if ((row.relkind == RELKIND_RELATION || row.relkind == RELKIND_MATVIEW) && row.relam != HEAP_TABLE_AM_OID)
+		return "the table's access method is not heap";
+	return NULL;
 }
 
 /* When all is there surfidx_convert() can tell whether one does. */
@@ -156,31 +143,21 @@ table_stays(Oid relid, bool unique)
 static bool
 is_btree(Oid relid)
 {
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relid));
-	bool		result = HeapTupleIsValid(tuple) &&
-	((Form_pg_class) GETSTRUCT(tuple))->relam == BTREE_AM_OID;
+	FormData_pg_class row;
 
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return result;
+	return sfx_row_get(RELOID, relid, &row, sizeof(row)) && row.relam == BTREE_AM_OID;
 }
 
 /* Has the table a btree on columns of these names (NULL: an expression)? */
 static bool
 has_btree(Oid relid, List *columns)
 {
-	Relation	catalog = table_open(IndexRelationId, AccessShareLock);
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
 	bool		found = false;
+	ListCell   *lc;
 
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(relid));
-	scan = systable_beginscan(catalog, IndexIndrelidIndexId, true, NULL, 1, &key);
-	while (!found && HeapTupleIsValid(tuple = systable_getnext(scan)))
+	foreach(lc, sfx_rows_with(IndexRelationId, IndexIndrelidIndexId, Anum_pg_index_indrelid, relid))
 	{
-		Form_pg_index index = (Form_pg_index) GETSTRUCT(tuple);
+		Form_pg_index index = (Form_pg_index) GETSTRUCT((HeapTuple) lfirst(lc));
 
 		found = index->indnkeyatts == list_length(columns) &&
 			is_btree(index->indexrelid);
@@ -191,9 +168,9 @@ has_btree(Oid relid, List *columns)
 
 			found = name == NULL || its == NULL ? name == its : strcmp(name, its) == 0;
 		}
+		if (found)
+			break;
 	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
 	return found;
 }
 

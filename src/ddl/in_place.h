@@ -10,13 +10,8 @@
 
 extern void sfx_in_place_define_gucs(void);
 
-/*
- * Are constraints to get indexes of ours, as far as possible?  And what CREATE INDEX creates?
- * Either?
- */
-extern bool sfx_in_place_constraints(void);
+/* Is what CREATE INDEX creates to be ours, as far as possible?  Or that, or constraints? */
 extern bool sfx_in_place_indexes(void);
-
 extern bool sfx_in_place_any(void);
 
 /* Why all indexes of that table stay btree; NULL: they need not. */

@@ -3,23 +3,20 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "catalog_rows.h"
 #include "comparison.h"
 #include "key.h"
 #include "twin.h"
 
 #include "access/htup_details.h"
 #include "access/nbtree.h"
-#include "access/table.h"
-#include "catalog/indexing.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_opclass.h"
 #include "commands/defrem.h"
 #include "nodes/value.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 bool
 sfx_are_twins(Oid ours, Oid btree)
@@ -60,14 +57,13 @@ sfx_class_takes(Oid ours, Oid type)
 List *
 sfx_twin_of_name(Oid btree, Oid type, Oid am)
 {
-	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(btree));
+	FormData_pg_opclass row;
 	CatCList   *all;
 	List	   *name = NIL;
 
-	if (!HeapTupleIsValid(tuple))
+	if (!sfx_row_get(CLAOID, btree, &row, sizeof(row)))
 		return NIL;
-	all = SearchSysCacheList2(CLAAMNAMENSP, ObjectIdGetDatum(am),
-							  NameGetDatum(&((Form_pg_opclass) GETSTRUCT(tuple))->opcname));
+	all = SearchSysCacheList2(CLAAMNAMENSP, ObjectIdGetDatum(am), NameGetDatum(&row.opcname));
 	for (int i = 0; i < all->n_members && name == NIL; i++)
 	{
 		Form_pg_opclass form = (Form_pg_opclass) GETSTRUCT(&all->members[i]->tuple);
@@ -79,7 +75,6 @@ sfx_twin_of_name(Oid btree, Oid type, Oid am)
 							  makeString(pstrdup(NameStr(form->opcname))));
 	}
 	ReleaseCatCacheList(all);
-	ReleaseSysCache(tuple);
 	return name;
 }
 
@@ -95,17 +90,11 @@ is_twin_in(Oid candidate, Oid opclass, Oid type, Oid am)
 static bool
 same_name(Oid a, Oid b)
 {
-	HeapTuple	one = SearchSysCache1(CLAOID, ObjectIdGetDatum(a));
-	HeapTuple	other = SearchSysCache1(CLAOID, ObjectIdGetDatum(b));
-	bool		same = HeapTupleIsValid(one) && HeapTupleIsValid(other) &&
-	strcmp(NameStr(((Form_pg_opclass) GETSTRUCT(one))->opcname),
-		   NameStr(((Form_pg_opclass) GETSTRUCT(other))->opcname)) == 0;
+	FormData_pg_opclass one,
+				other;
 
-	if (HeapTupleIsValid(one))
-		ReleaseSysCache(one);
-	if (HeapTupleIsValid(other))
-		ReleaseSysCache(other);
-	return same;
+	return sfx_row_get(CLAOID, a, &one, sizeof(one)) && sfx_row_get(CLAOID, b, &other, sizeof(other)) &&
+		strcmp(NameStr(one.opcname), NameStr(other.opcname)) == 0;
 }
 
 Oid
@@ -132,24 +121,4 @@ sfx_twin_class(Oid opclass, Oid type, Oid am)
 	}
 	ReleaseCatCacheList(all);
 	return found;
-}
-
-void
-sfx_set_classes(Oid relid, oidvector *classes)
-{
-	Relation	catalog = table_open(IndexRelationId, RowExclusiveLock);
-	HeapTuple	old = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(relid));
-	Datum		values[Natts_pg_index] = {0};
-	bool		nulls[Natts_pg_index] = {0};
-	bool		replace[Natts_pg_index] = {0};
-	HeapTuple	new;
-
-	if (!HeapTupleIsValid(old))
-		elog(ERROR, "cache lookup failed for index %u", relid);
-	values[Anum_pg_index_indclass - 1] = PointerGetDatum(classes);
-	replace[Anum_pg_index_indclass - 1] = true;
-	new = heap_modify_tuple(old, RelationGetDescr(catalog), values, nulls, replace);
-	CatalogTupleUpdate(catalog, &new->t_self, new);
-	ReleaseSysCache(old);
-	table_close(catalog, RowExclusiveLock);
 }

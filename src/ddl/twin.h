@@ -27,7 +27,4 @@ extern List *sfx_twin_of_name(Oid btree, Oid type, Oid am);
  */
 extern Oid	sfx_twin_class(Oid opclass, Oid type, Oid am);
 
-/* Write other classes into an index's row of pg_index. */
-extern void sfx_set_classes(Oid index, oidvector *classes);
-
 #endif							/* SURFIDX_TWIN_H */
