@@ -395,136 +395,97 @@ sfx_shared_places(void)
 	return Min(Max(sfx_guc_delta_memory / KB_A_PLACE, MIN_PLACES), MAX_PLACES);
 }
 
-/*
- * Settings that only a preloaded library can define.  The size of shared memory is fixed at server
- * start; and a prefix can be reserved only when all its settings are defined.
- */
-static void
-define_preload_gucs(void)
+/* Settings that are numbers.  Their variables hold the defaults. */
+static const struct
 {
-	DefineCustomIntVariable("surfidx.delta_memory",
-							"Shared memory for the deltas of all surfidx indexes.",
-							"Deltas beyond it are read from their pages, which is slower.",
-							&sfx_guc_delta_memory,
-							65536, 1024, MAX_KILOBYTES,
-							PGC_POSTMASTER, GUC_UNIT_KB, NULL, NULL, NULL);
-	MarkGUCPrefixReserved("surfidx");
-}
+	const char *name,
+			   *what,
+			   *more;
+	int		   *variable;
+	int			min,
+				max;
+	GucContext	context;
+	int			flags;
+}			numbers[] = {
+
+	{"surfidx.delta_size", "Size of an index's delta at which a merge is due.",
+		"The storage parameter delta_size overrides it.",
+	&sfx_guc_delta_size, MIN_DELTA_SIZE, MAX_DELTA_SIZE, PGC_SIGHUP, GUC_UNIT_KB},
+	{"surfidx.idle_flush",
+		"Time without inserts after which a delta that is read is merged; -1 never.",
+		"Readers ask for it: where nobody reads nobody waits.",
+	&sfx_guc_idle_flush, -1, INT_MAX / 1000, PGC_SIGHUP, GUC_UNIT_S},
+	{"surfidx.merge_cost_limit", "Page costs after which a merge worker sleeps.", NULL,
+	&sfx_guc_merge_cost_limit, 1, 10000, PGC_SIGHUP, 0},
+	{"surfidx.max_merge_workers", "Merge workers that may run at once in the server.",
+		"Each takes one of max_worker_processes.",
+	&sfx_guc_max_merge_workers, 1, SFX_MAX_MERGE_WORKERS, PGC_SIGHUP, 0},
+	{"surfidx.merge_worker_idle",
+		"Time that a merge worker waits for more to merge before it ends.",
+		"It ends sooner if another database needs its place, or its own is to be dropped.",
+	&sfx_guc_merge_worker_idle, 0, 3600000, PGC_SIGHUP, GUC_UNIT_MS},
+	{"surfidx.log_merge_min_duration", "Merges that take so long are logged; -1 none.", NULL,
+	&sfx_guc_log_merge_min_duration, -1, INT_MAX, PGC_SUSET, GUC_UNIT_MS},
+	{"surfidx.read_ahead", "Pages of the table that a scan asks for before it visits their rows.",
+		"A higher effective_io_concurrency raises it; 0 disables it.",
+	&sfx_guc_read_ahead, 0, 256, PGC_USERSET, 0},
+	{"surfidx.size_budget", "Size of all indexes of a database near which leaves are cut; 0 none.",
+		"It is set for the server or for a database: workers see to it.",
+	&sfx_guc_size_budget, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB},
+	{"surfidx.budget_interval", "Time after which a worker shares out surfidx.size_budget again.",
+		"Only if indexes are read or written meanwhile.",
+	&sfx_guc_budget_interval, 1, 86400, PGC_SIGHUP, GUC_UNIT_S},
+	/* the size of shared memory is fixed at server start */
+	{"surfidx.delta_memory", "Shared memory for the deltas of all surfidx indexes.",
+		"Deltas beyond it are read from their pages, which is slower.",
+	&sfx_guc_delta_memory, 1024, MAX_KILOBYTES, PGC_POSTMASTER, GUC_UNIT_KB},
+};
 
 static void
-define_reading_gucs(void)
+define_ratios(void)
 {
-	DefineCustomEnumVariable("surfidx.keys",
-							 "What leaves have of keys: full, or cut to what tells them apart.",
-							 "The storage parameter keys overrides it.",
-							 &sfx_guc_keys,
-							 SFX_LEAVES_FULL, keys_setting,
+	DefineCustomRealVariable("surfidx.merge_ratio",
+							 "Number of delta entries per static entry at which a merge is due.",
+							 "The storage parameter merge_ratio overrides it.",
+							 &sfx_guc_merge_ratio, sfx_guc_merge_ratio, MIN_MERGE_RATIO, MAX_MERGE_RATIO,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("surfidx.read_ahead",
-							"Pages of the table that a scan asks for before it visits their rows.",
-							"A higher effective_io_concurrency raises it; 0 disables it.",
-							&sfx_guc_read_ahead,
-							32, 0, 256,
-							PGC_USERSET, 0, NULL, NULL, NULL);
-}
-
-static void
-define_budget_gucs(void)
-{
-	DefineCustomIntVariable("surfidx.size_budget",
-							"Size of all indexes of a database near which leaves are cut; 0 none.",
-							"It is set for the server or for a database: workers see to it.",
-							&sfx_guc_size_budget,
-							0, 0, MAX_KILOBYTES,
-							PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomIntVariable("surfidx.budget_interval",
-							"Time after which a worker shares out surfidx.size_budget again.",
-							"Only if indexes are read or written meanwhile.",
-							&sfx_guc_budget_interval,
-							30, 1, 86400,
-							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
-}
-
-static void
-define_version_guc(void)
-{
-	DefineCustomStringVariable("surfidx.version",
-							   "Version of the library that the server has loaded.",
-							   NULL,
-							   &version,
-							   SFX_VERSION,
-							   PGC_INTERNAL, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
-							   NULL, NULL, NULL);
+	DefineCustomRealVariable("surfidx.run_ratio",
+							 "A delta with fewer entries per static entry than this goes into an intermediate run.",
+							 "0 disables intermediate runs. The storage parameter run_ratio overrides it.",
+							 &sfx_guc_run_ratio, sfx_guc_run_ratio, 0.0, MAX_MERGE_RATIO,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomRealVariable("surfidx.merge_cost_delay",
+							 "Time that a merge worker sleeps each time its page costs reach surfidx.merge_cost_limit; 0 never.",
+							 "Page costs are those of vacuum_cost_page_hit, _miss and _dirty.",
+							 &sfx_guc_merge_cost_delay, sfx_guc_merge_cost_delay, 0, 100,
+							 PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
 }
 
 void
 sfx_define_gucs(bool preloading)
 {
-	DefineCustomIntVariable("surfidx.delta_size",
-							"Size of an index's delta at which a merge is due.",
-							"The storage parameter delta_size overrides it.",
-							&sfx_guc_delta_size,
-							8192, MIN_DELTA_SIZE, MAX_DELTA_SIZE,
-							PGC_SIGHUP, GUC_UNIT_KB, NULL, NULL, NULL);
-	DefineCustomRealVariable("surfidx.merge_ratio",
-							 "Number of delta entries per static entry at which a merge is due.",
-							 "The storage parameter merge_ratio overrides it.",
-							 &sfx_guc_merge_ratio,
-							 0.1, MIN_MERGE_RATIO, MAX_MERGE_RATIO,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomRealVariable("surfidx.run_ratio",
-							 "A delta with fewer entries per static entry than this goes into an intermediate run.",
-							 "0 disables intermediate runs. The storage parameter run_ratio overrides it.",
-							 &sfx_guc_run_ratio,
-							 0.05, 0.0, MAX_MERGE_RATIO,
-							 PGC_SIGHUP, 0, NULL, NULL, NULL);
+	for (int i = 0; i < lengthof(numbers); i++)
+		if (preloading || numbers[i].context != PGC_POSTMASTER)
+			DefineCustomIntVariable(numbers[i].name, numbers[i].what, numbers[i].more,
+									numbers[i].variable, *numbers[i].variable,
+									numbers[i].min, numbers[i].max, numbers[i].context,
+									numbers[i].flags, NULL, NULL, NULL);
+	define_ratios();
 	DefineCustomBoolVariable("surfidx.auto_merge",
-							 "Starts background workers for merges that are due.",
-							 NULL,
-							 &sfx_guc_auto_merge,
-							 true,
+							 "Starts background workers for merges that are due.", NULL,
+							 &sfx_guc_auto_merge, sfx_guc_auto_merge,
 							 PGC_SUSET, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("surfidx.idle_flush",
-							"Time without inserts after which a delta that is read is merged; -1 never.",
-							"Readers ask for it: where nobody reads nobody waits.",
-							&sfx_guc_idle_flush,
-							300, -1, INT_MAX / 1000,
-							PGC_SIGHUP, GUC_UNIT_S, NULL, NULL, NULL);
-	DefineCustomRealVariable("surfidx.merge_cost_delay",
-							 "Time that a merge worker sleeps each time its page costs reach surfidx.merge_cost_limit; 0 never.",
-							 "Page costs are those of vacuum_cost_page_hit, _miss and _dirty.",
-							 &sfx_guc_merge_cost_delay,
-							 0, 0, 100,
-							 PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomIntVariable("surfidx.merge_cost_limit",
-							"Page costs after which a merge worker sleeps.",
-							NULL,
-							&sfx_guc_merge_cost_limit,
-							200, 1, 10000,
-							PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("surfidx.max_merge_workers",
-							"Merge workers that may run at once in the server.",
-							"Each takes one of max_worker_processes.",
-							&sfx_guc_max_merge_workers,
-							3, 1, SFX_MAX_MERGE_WORKERS,
-							PGC_SIGHUP, 0, NULL, NULL, NULL);
-	DefineCustomIntVariable("surfidx.merge_worker_idle",
-							"Time that a merge worker waits for more to merge before it ends.",
-							"It ends sooner if another database needs its place, or its own is to be dropped.",
-							&sfx_guc_merge_worker_idle,
-							500, 0, 3600000,
-							PGC_SIGHUP, GUC_UNIT_MS, NULL, NULL, NULL);
-	DefineCustomIntVariable("surfidx.log_merge_min_duration",
-							"Merges that take so long are logged; -1 none.",
-							NULL,
-							&sfx_guc_log_merge_min_duration,
-							-1, -1, INT_MAX,
-							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
-	define_reading_gucs();
-	define_budget_gucs();
-	define_version_guc();
+	DefineCustomEnumVariable("surfidx.keys",
+							 "What leaves have of keys: full, or cut to what tells them apart.",
+							 "The storage parameter keys overrides it.",
+							 &sfx_guc_keys, sfx_guc_keys, keys_setting, PGC_SIGHUP, 0, NULL, NULL, NULL);
+	DefineCustomStringVariable("surfidx.version",
+							   "Version of the library that the server has loaded.",
+							   NULL, &version, SFX_VERSION, PGC_INTERNAL,
+							   GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE, NULL, NULL, NULL);
+	/* a prefix can be reserved only when all its settings are defined */
 	if (preloading)
-		define_preload_gucs();
+		MarkGUCPrefixReserved("surfidx");
 }
 
 /* ---- workers ---- */
