@@ -187,8 +187,9 @@ sfx_bucket_has(SfxBucketer *b, const SfxBucket *bucket, const uint8 *key, uint32
 uint32
 sfx_bucket_end(SfxBucketer *b, const SfxBucket *bucket, uint8 *to)
 {
-	if (bucket->null || bucket->from >= bucket->to || b->col->desc)
-		return 0;
-	to[0] = SFX_MARK_VALUE;
-	return 1 + b->col->enc->encode(datum_of(b, bucket->to), to + 1, SFX_BUCKET_END - 1);
+	int			len = 0;
+
+	if (!bucket->null && bucket->from < bucket->to && !b->col->desc)
+		(void) sfx_column_encode(b->col, datum_of(b, bucket->to), false, to, &len, SFX_BUCKET_END);
+	return (uint32) len;
 }

@@ -249,7 +249,7 @@ static inline bool
 is_direct(const SfxColumn *col)
 {
 	return !col->raw && (col->enc->direct == SFX_DIRECT_SIGNED || col->enc->direct == SFX_DIRECT_UNSIGNED) &&
-		col->typbyval;
+		(col->typbyval || col->enc->encode == NULL);
 }
 
 /*
@@ -337,8 +337,15 @@ complement(uint8 *p, int len)
 static int
 encode_value(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
 {
-	int			n = col->enc->encode(value, buf, col->enc->width > 0 ? maxlen : Min(maxlen, SFX_LONG_PLAIN));
+	int			n;
 
+	if (col->enc->direct == SFX_DIRECT_BYTES)
+	{
+		Assert(col->enc->width <= maxlen);
+		memcpy(buf, DatumGetPointer(value), col->enc->width);
+		return col->enc->width;
+	}
+	n = col->enc->encode(value, buf, col->enc->width > 0 ? maxlen : Min(maxlen, SFX_LONG_PLAIN));
 	if (unlikely(n < 0) && maxlen > SFX_LONG_PLAIN && col->enc->width == 0)
 		n = sfx_long_put(col, value, buf, maxlen);
 	return n;
@@ -615,7 +622,18 @@ decode_room(const SfxColumn *col, const uint8 *p, int len, const uint8 *rest, in
 	return palloc(need);
 }
 
-/* Decode a value that needs a call; returns the bytes of the arena that it used. */
+/* The value of these bytes, made at out; *used: bytes of that. */
+static inline Datum
+value_of(const SfxColumn *col, const uint8 *p, int len, char *out, int room, int *used)
+{
+	if (col->enc->direct != SFX_DIRECT_BYTES)
+		return col->enc->decode(p, len, out, room, used);
+	memcpy(out, p, len);
+	*used = len;
+	return PointerGetDatum(out);
+}
+
+/* Decode a value that is not direct; returns the bytes of the arena that it used. */
 static int
 decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *arena, int room)
 {
@@ -631,7 +649,7 @@ decode_value(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *
 	}
 	p = encoded_bytes(col, p, &len);
 	out = decode_room(col, p, len, NULL, 0, arena, &room);
-	*value = col->enc->decode(p, len, out, room, &used);
+	*value = value_of(col, p, len, out, room, &used);
 	Assert(used >= 0 && used <= room);
 	return out == arena ? MAXALIGN(used) : 0;
 }
@@ -666,6 +684,11 @@ sfx_value_make(const SfxColumn *col, Relation index, const uint8 *p, int len,
 	*restlen = 0;
 	if (len > SFX_LONG_PLAIN || room < len + VALUE_SLACK)
 		return -1;
+	if (is_direct(col))
+	{
+		*value = direct_get(col, p);
+		return 0;
+	}
 	if (col->raw)
 		return decode_value(col, p, len, value, arena, room);
 	p = encoded_bytes(col, p, &len);
@@ -678,7 +701,7 @@ sfx_value_make(const SfxColumn *col, Relation index, const uint8 *p, int len,
 	if (col->enc->room && col->enc->room(p, len, rest, *restlen) > room)
 		return -1;
 	*value = col->enc->rest ? col->enc->restore(p, len, rest, *restlen, arena, room, &used) :
-		col->enc->decode(p, len, arena, room, &used);
+		value_of(col, p, len, arena, room, &used);
 	Assert(used >= 0 && used <= room);
 	return MAXALIGN(used);
 }

@@ -55,7 +55,8 @@ typedef struct SfxEncoding
 
 	/*
 	 * encode and decode do no more than this says (width 1, 2, 4 or 8): a shortcut, used where the
-	 * type is passed by value
+	 * type is passed by value.  They are NULL where it always serves: up to width 4, and for
+	 * BYTES.
 	 */
 	SfxDirect	direct;
 

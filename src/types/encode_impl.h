@@ -36,9 +36,7 @@ sfx_get_be(const uint8 *buf, int width)
 	return v;
 }
 
-/* int4 and int8, which also serve types that are stored as these. */
-extern int	sfx_encode_int4(Datum value, uint8 *buf, int maxlen);
-extern Datum sfx_decode_int4(const uint8 *buf, int len, char *out, int room, int *outlen);
+/* int8, which also serves types that are stored as that. */
 extern int	sfx_encode_int8(Datum value, uint8 *buf, int maxlen);
 extern Datum sfx_decode_int8(const uint8 *buf, int len, char *out, int room, int *outlen);
 

@@ -58,32 +58,6 @@ return_int64(int64 v, char *out, int *outlen)
 #endif
 }
 
-static int
-encode_int2(Datum value, uint8 *buf, int maxlen)
-{
-	return sfx_put_be((uint16) DatumGetInt16(value) ^ SFX_SIGN16, 2, buf, maxlen);
-}
-
-static Datum
-decode_int2(const uint8 *buf, int len, char *out, int room, int *outlen)
-{
-	*outlen = 0;
-	return Int16GetDatum((int16) (sfx_get_be(buf, 2) ^ SFX_SIGN16));
-}
-
-int
-sfx_encode_int4(Datum value, uint8 *buf, int maxlen)
-{
-	return sfx_put_be((uint32) DatumGetInt32(value) ^ SFX_SIGN32, 4, buf, maxlen);
-}
-
-Datum
-sfx_decode_int4(const uint8 *buf, int len, char *out, int room, int *outlen)
-{
-	*outlen = 0;
-	return Int32GetDatum((int32) (sfx_get_be(buf, 4) ^ SFX_SIGN32));
-}
-
 int
 sfx_encode_int8(Datum value, uint8 *buf, int maxlen)
 {
@@ -94,19 +68,6 @@ Datum
 sfx_decode_int8(const uint8 *buf, int len, char *out, int room, int *outlen)
 {
 	return return_int64((int64) (sfx_get_be(buf, 8) ^ SFX_SIGN64), out, outlen);
-}
-
-static int
-encode_uint4(Datum value, uint8 *buf, int maxlen)
-{
-	return sfx_put_be(DatumGetUInt32(value), 4, buf, maxlen);
-}
-
-static Datum
-decode_uint4(const uint8 *buf, int len, char *out, int room, int *outlen)
-{
-	*outlen = 0;
-	return Int32GetDatum((int32) sfx_get_be(buf, 4));
 }
 
 static int
@@ -185,10 +146,10 @@ bound_int8(Oid subtype, Datum value, Datum *own, Datum *above)
 }
 
 static const SfxEncoding enc_int2 = {
-	.width = 2,.direct = SFX_DIRECT_SIGNED,.encode = encode_int2,.decode = decode_int2,.bound = bound_int2
+	.width = 2,.direct = SFX_DIRECT_SIGNED,.bound = bound_int2
 };
 static const SfxEncoding enc_int4 = {
-	.width = 4,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int4,.decode = sfx_decode_int4,.bound = bound_int4
+	.width = 4,.direct = SFX_DIRECT_SIGNED,.bound = bound_int4
 };
 static const SfxEncoding enc_int8 = {
 	.width = 8,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int8,.decode = sfx_decode_int8,.bound = bound_int8
@@ -201,7 +162,7 @@ static const SfxEncoding enc_money = {
 
 /* oid */
 static const SfxEncoding enc_uint4 = {
-	.width = 4,.direct = SFX_DIRECT_UNSIGNED,.encode = encode_uint4,.decode = decode_uint4
+	.width = 4,.direct = SFX_DIRECT_UNSIGNED
 };
 
 /* pg_lsn, xid8, oid8 */
@@ -226,73 +187,25 @@ decode_bool(const uint8 *buf, int len, char *out, int room, int *outlen)
 	return BoolGetDatum(buf[0] == 1);
 }
 
-static int
-encode_char(Datum value, uint8 *buf, int maxlen)
-{
-	return sfx_put_be((uint8) DatumGetChar(value), 1, buf, maxlen);
-}
-
-static Datum
-decode_char(const uint8 *buf, int len, char *out, int room, int *outlen)
-{
-	*outlen = 0;
-	return CharGetDatum((char) buf[0]);
-}
-
 static const SfxEncoding enc_bool = {
 	.width = 1,.encode = encode_bool,.decode = decode_bool
 };
 static const SfxEncoding enc_char = {
-	.width = 1,.direct = SFX_DIRECT_UNSIGNED,.encode = encode_char,.decode = decode_char
+	.width = 1,.direct = SFX_DIRECT_UNSIGNED
 };
 
 /* ------------------------------------------------------------------ fixed-width bytes by reference */
 
-static inline int
-put_bytes(const void *src, int n, uint8 *buf, int maxlen)
-{
-	if (n > maxlen)
-		return -1;
-	memcpy(buf, src, n);
-	return n;
-}
-
-static Datum
-decode_bytes(const uint8 *buf, int len, char *out, int room, int *outlen)
-{
-	memcpy(out, buf, len);
-	*outlen = len;
-	return PointerGetDatum(out);
-}
-
-static int
-encode_uuid(Datum value, uint8 *buf, int maxlen)
-{
-	return put_bytes(DatumGetUUIDP(value)->data, UUID_LEN, buf, maxlen);
-}
-
-static int
-encode_macaddr(Datum value, uint8 *buf, int maxlen)
-{
-	return put_bytes(DatumGetMacaddrP(value), sizeof(macaddr), buf, maxlen);
-}
-
-static int
-encode_macaddr8(Datum value, uint8 *buf, int maxlen)
-{
-	return put_bytes(DatumGetMacaddr8P(value), sizeof(macaddr8), buf, maxlen);
-}
-
 StaticAssertDecl(sizeof(macaddr) == 6 && sizeof(macaddr8) == 8, "hardware addresses are plain bytes");
 
 static const SfxEncoding enc_uuid = {
-	.width = UUID_LEN,.direct = SFX_DIRECT_BYTES,.encode = encode_uuid,.decode = decode_bytes
+	.width = UUID_LEN,.direct = SFX_DIRECT_BYTES
 };
 static const SfxEncoding enc_macaddr = {
-	.width = sizeof(macaddr),.direct = SFX_DIRECT_BYTES,.encode = encode_macaddr,.decode = decode_bytes
+	.width = sizeof(macaddr),.direct = SFX_DIRECT_BYTES
 };
 static const SfxEncoding enc_macaddr8 = {
-	.width = sizeof(macaddr8),.direct = SFX_DIRECT_BYTES,.encode = encode_macaddr8,.decode = decode_bytes
+	.width = sizeof(macaddr8),.direct = SFX_DIRECT_BYTES
 };
 
 /* ------------------------------------------------------------------ tid */

@@ -208,7 +208,7 @@ bound_timestamptz(Oid subtype, Datum value, Datum *own, Datum *above)
 }
 
 static const SfxEncoding enc_date = {
-	.width = 4,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int4,.decode = sfx_decode_int4,.bound = bound_date
+	.width = 4,.direct = SFX_DIRECT_SIGNED,.bound = bound_date
 };
 static const SfxEncoding enc_timestamp = {
 	.width = 8,.direct = SFX_DIRECT_SIGNED,.encode = sfx_encode_int8,.decode = sfx_decode_int8,.bound = bound_timestamp
