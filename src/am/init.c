@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "agg_offer.h"
 #include "agg_path.h"
 #include "am.h"
 #include "cpu.h"
@@ -32,7 +33,7 @@ _PG_init(void)
 	sfx_planner_define_gucs();
 	sfx_utility_define_gucs();
 	sfx_estimate_define_gucs();
-	sfx_agg_define_gucs();
+	sfx_agg_offer_define_gucs();
 	sfx_index_only_define_gucs();
 	sfx_offset_define_gucs();
 	sfx_stop_define_gucs();

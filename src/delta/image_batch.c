@@ -52,7 +52,8 @@ sfx_batch_create(uint32 pages)
 	b->items = palloc(sizeof(SfxItem) * b->maxitems);
 	b->tmp = palloc(sizeof(SfxItem) * b->maxitems);
 	b->bytes = palloc(b->room);
-	sfx_batch_clear(b);
+	b->n = 0;
+	b->used = 0;
 	return b;
 }
 
@@ -63,13 +64,6 @@ sfx_batch_free(SfxBatch *b)
 	pfree(b->tmp);
 	pfree(b->bytes);
 	pfree(b);
-}
-
-void
-sfx_batch_clear(SfxBatch *b)
-{
-	b->n = 0;
-	b->used = 0;
 }
 
 bool

@@ -16,7 +16,6 @@ typedef struct SfxBatch SfxBatch;
  */
 extern SfxBatch *sfx_batch_create(uint32 pages);
 extern void sfx_batch_free(SfxBatch *batch);
-extern void sfx_batch_clear(SfxBatch *batch);
 
 /* Is there room for all that one more page may hold, however short its entries? */
 extern bool sfx_batch_has_room(const SfxBatch *batch);

@@ -81,12 +81,6 @@ aggregate_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input,
 }
 
 void
-sfx_agg_define_gucs(void)
-{
-	sfx_agg_offer_define_gucs();
-}
-
-void
 sfx_agg_init(void)
 {
 	sfx_agg_exec_init();

@@ -7,8 +7,7 @@
 
 #include "surfidx.h"
 
-/* Define settings; and, at preload, install hooks. */
-extern void sfx_agg_define_gucs(void);
+/* At preload: install hooks. */
 extern void sfx_agg_init(void);
 
 #endif							/* SURFIDX_AGG_PATH_H */

@@ -24,8 +24,12 @@
 #define FIRST_REST		64
 #define LONGEST_REST	4096
 
-int
-sfx_ahead_most(Relation heap, bool maintenance)
+/*
+ * So many pages of this table may be on their way at once; 0: none may be asked for, since it is
+ * not heap's, or settings say so.  maintenance: it is not for a query.
+ */
+static int
+most_at_once(Relation heap, bool maintenance)
 {
 	Oid			space;
 	int			concurrency;
@@ -46,7 +50,7 @@ sfx_ahead_begin(SfxHeapAhead *a, Relation heap, bool maintenance)
 {
 	memset(a, 0, offsetof(SfxHeapAhead, row));
 	a->heap = heap;
-	a->most = sfx_ahead_most(heap, maintenance);
+	a->most = most_at_once(heap, maintenance);
 	a->rest = FIRST_REST;
 	for (int i = 0; i < SFX_AHEAD_RECENT; i++)
 		a->recent[i] = InvalidBlockNumber;

@@ -40,12 +40,6 @@ typedef struct SfxHeapAhead
 	uint64		row[SFX_AHEAD_MAX];
 } SfxHeapAhead;
 
-/*
- * So many pages of this table may be on their way at once; 0: none may be asked for, since it is
- * not heap's, or settings say so.  maintenance: it is not for a query.
- */
-extern int	sfx_ahead_most(Relation heap, bool maintenance);
-
 /* Begin; nothing was asked for. */
 extern void sfx_ahead_begin(SfxHeapAhead *a, Relation heap, bool maintenance);
 

@@ -59,12 +59,6 @@ static dlist_head cache = DLIST_STATIC_INIT(cache);
 static Size cache_bytes;
 static SfxMemoTable table = {.forget = doubt};
 
-const SfxHope *
-sfx_dict_hope(const SfxDict *d)
-{
-	return d->hope;
-}
-
 /* ---- pages ---- */
 
 int

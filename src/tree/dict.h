@@ -23,8 +23,6 @@
 /* A dictionary that this backend has opened. */
 typedef struct SfxDict SfxDict;
 
-extern const SfxHope *sfx_dict_hope(const SfxDict *d);
-
 /*
  * Set leaf->dict to the dictionary that a leaf just opened names, if it names one.  The leaf's page
  * is still locked, or the caller holds the merge lock: so the dictionary is listed, or the index is

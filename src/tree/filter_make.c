@@ -44,8 +44,12 @@ possible_kind(const SfxKeyDesc *kd, int kind)
 	return kind;
 }
 
-void
-sfx_filter_spec(Relation index, SfxFilterSpec *spec)
+/*
+ * The filter that the index's storage parameters ask for, or the kind that its keys can have
+ * instead.
+ */
+static void
+filter_spec(Relation index, SfxFilterSpec *spec)
 {
 	SfxKeyDesc *kd;
 
@@ -90,6 +94,19 @@ sfx_filter_notice(Relation index)
 
 /* ---- making ---- */
 
+/* A maker of filters over neighbouring leaves, one after the other. */
+typedef struct Maker
+{
+	Relation	index;
+	const SfxOrder *order;
+	SfxFilterSpec spec;
+	double		bits;			/* that an entry takes, by the last filter made */
+	void		(*open) (void *ctx, int i, SfxLeaf *leaf);	/* opens leaf number i, valid until the
+															 * next one is opened */
+	void	   *ctx;
+	SfxBlock   *block;			/* room for a decoded block */
+} Maker;
+
 /* As SfxSurfAlloc.resize: palloc, in the context ctx, of any size. */
 static void *
 resize(void *ctx, void *old, size_t oldsize, size_t newsize)
@@ -103,9 +120,10 @@ resize(void *ctx, void *old, size_t oldsize, size_t newsize)
 	return old ? repalloc_huge(old, newsize) : MemoryContextAllocHuge((MemoryContext) ctx, newsize);
 }
 
-void
-sfx_filter_maker_init(SfxFilterMaker *m, Relation index, const SfxOrder *order, const SfxFilterSpec *spec,
-					  void (*open) (void *ctx, int i, SfxLeaf *leaf), void *ctx)
+/* Memory: the current context.  open, ctx: how the maker gets at the leaves. */
+static void
+maker_init(Maker *m, Relation index, const SfxOrder *order, const SfxFilterSpec *spec,
+		   void (*open) (void *ctx, int i, SfxLeaf *leaf), void *ctx)
 {
 	m->index = index;
 	m->order = order;
@@ -118,7 +136,7 @@ sfx_filter_maker_init(SfxFilterMaker *m, Relation index, const SfxOrder *order, 
 
 /* Add the keys of a leaf to the filter. */
 static void
-add_leaf(SfxFilterMaker *m, SfxFilterBuild *b, const SfxLeaf *leaf)
+add_leaf(Maker *m, SfxFilterBuild *b, const SfxLeaf *leaf)
 {
 	for (int i = 0; i < leaf->nblocks; i++)
 	{
@@ -140,7 +158,7 @@ add_leaf(SfxFilterMaker *m, SfxFilterBuild *b, const SfxLeaf *leaf)
  * leaves there is none (F2): *cut becomes the number of leaves before the first of them.
  */
 static int
-make_over(SfxFilterMaker *m, const SfxChild *c, int at, int k, const SfxPos *high, uint8 *body,
+make_over(Maker *m, const SfxChild *c, int at, int k, const SfxPos *high, uint8 *body,
 		  int *cut)
 {
 	SfxFilterBuild b;
@@ -172,8 +190,14 @@ make_over(SfxFilterMaker *m, const SfxChild *c, int at, int k, const SfxPos *hig
 	return len;
 }
 
-int
-sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPos *high, double entries, uint8 *body, uint32 *len)
+/*
+ * Make a filter over leaves from number `at` on.  c[0..n): the low fences and numbers of entries of
+ * all leaves; high: the last one's high fence (NULL: infinity).  It is to cover about `entries`
+ * entries, at most.  Returns how many leaves it covers, 0 if leaf `at` can have no filter; the body
+ * (SFX_BODY_CAPACITY bytes), and its length.
+ */
+static int
+make_filter(Maker *m, const SfxChild *c, int n, int at, const SfxPos *high, double entries, uint8 *body, uint32 *len)
 {
 	int			limit = SFX_FILTER_LEAVES;
 
@@ -234,7 +258,7 @@ typedef struct BuiltLeaves
 	char	   *copy;
 } BuiltLeaves;
 
-/* As SfxFilterMaker.open, for leaves that the build has written. */
+/* As Maker.open, for leaves that the build has written. */
 static void
 open_built_leaf(void *ctx, int i, SfxLeaf *leaf)
 {
@@ -269,19 +293,19 @@ sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta, Sf
 {
 	BuiltLeaves bl = {.index = index,.order = order,.meta = meta};
 	SfxFilterSpec spec;
-	SfxFilterMaker m;
+	Maker		m;
 	SfxChildFile *named;
 	SfxChildWindow w;
 	uint8	   *body;
 	uint32		len;
 
-	sfx_filter_spec(index, &spec);
+	filter_spec(index, &spec);
 	/* where the root is a leaf there is no parent that could name a filter */
 	if (spec.kind == SFX_FILTER_NONE || sfx_child_file_count(leaves) < 2)
 		return leaves;
 	body = palloc(SFX_BODY_CAPACITY);
 	bl.copy = palloc(BLCKSZ);
-	sfx_filter_maker_init(&m, index, order, &spec, open_built_leaf, &bl);
+	maker_init(&m, index, order, &spec, open_built_leaf, &bl);
 	named = sfx_child_file_create(index);
 	sfx_child_window_begin(&w, leaves);
 	for (;;)
@@ -294,7 +318,7 @@ sfx_filters_build(Relation index, const SfxOrder *order, const SfxMeta *meta, Sf
 		if (w.n == 0)
 			break;
 		bl.c = w.child;
-		k = sfx_filter_make(&m, w.child, w.n, 0, NULL, SfxMetaMain(meta)->entries, body, &len);
+		k = make_filter(&m, w.child, w.n, 0, NULL, SfxMetaMain(meta)->entries, body, &len);
 		for (int i = 0; i < Max(k, 1); i++)
 		{
 			w.child[i].filter = k > 0 ? *next : 0;
@@ -348,7 +372,7 @@ typedef struct SwapLeaves
 	char	   *copy;			/* a page's room */
 } SwapLeaves;
 
-/* As SfxFilterMaker.open, for the leaves of a swap. */
+/* As Maker.open, for the leaves of a swap. */
 static void
 open_swap_leaf(void *ctx, int i, SfxLeaf *leaf)
 {
@@ -412,7 +436,7 @@ sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 				 const SfxNewLeaf *leaves, int n, int room, SfxFilterPlan *plan)
 {
 	SfxFilterSpec spec;
-	SfxFilterMaker m;
+	Maker		m;
 	SwapLeaves	sl = {.tree = t,.leaves = leaves};
 	const SfxPos *high = NULL;
 	SfxChild   *c;
@@ -422,7 +446,7 @@ sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 
 	Assert(sfx_merge_lock_held(t->index));
 	sfx_filters_touched(node, from, to, plan);
-	sfx_filter_spec(t->index, &spec);
+	filter_spec(t->index, &spec);
 	/* where the root stays a leaf there is no parent that could name a filter */
 	if (spec.kind == SFX_FILTER_NONE || (node == NULL && n == 1))
 		return;
@@ -438,7 +462,7 @@ sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 	sl.from = from - plan->first;
 	sl.to = sl.from + n;
 	sl.copy = palloc(BLCKSZ);
-	sfx_filter_maker_init(&m, t->index, t->order, &spec, open_swap_leaf, &sl);
+	maker_init(&m, t->index, t->order, &spec, open_swap_leaf, &sl);
 	if (plan->nold > 0 && spec.kind == SFX_FILTER_SURF)
 	{
 		double		bits = bits_of_old(t->index, t->order, plan->old[0]);
@@ -458,7 +482,7 @@ sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 		 * equal shares; but if keys ascend, all filters but the last are full, as their leaves
 		 * will not grow
 		 */
-		k = sfx_filter_make(&m, c, total, at, high, at_end ? left : left / Max(pages, 1) * 1.05, p->body, &p->len);
+		k = make_filter(&m, c, total, at, high, at_end ? left : left / Max(pages, 1) * 1.05, p->body, &p->len);
 		if (k > 0)
 		{
 			p->first = at;

@@ -23,42 +23,10 @@
 #define SFX_FILTER_LEAVES	16
 #define SFX_FILTER_MAXFENCE	128 /* bytes of the fences of its leaves, at most */
 
-/*
- * The filter that the index's storage parameters ask for, or the kind that its keys can have
- * instead.
- */
-extern void sfx_filter_spec(Relation index, SfxFilterSpec *spec);
-
 /* Raise a NOTICE where the index gets another kind of filter than the parameters say, or none. */
 extern void sfx_filter_notice(Relation index);
 
 /* ---- making ---- */
-
-/* A maker of filters over neighbouring leaves, one after the other. */
-typedef struct SfxFilterMaker
-{
-	Relation	index;
-	const SfxOrder *order;
-	SfxFilterSpec spec;
-	double		bits;			/* that an entry takes, by the last filter made */
-	void		(*open) (void *ctx, int i, SfxLeaf *leaf);	/* opens leaf number i, valid until the
-															 * next one is opened */
-	void	   *ctx;
-	SfxBlock   *block;			/* room for a decoded block */
-} SfxFilterMaker;
-
-/* Memory: the current context.  open, ctx: how the maker gets at the leaves. */
-extern void sfx_filter_maker_init(SfxFilterMaker *m, Relation index, const SfxOrder *order, const SfxFilterSpec *spec,
-								  void (*open) (void *ctx, int i, SfxLeaf *leaf), void *ctx);
-
-/*
- * Make a filter over leaves from number `at` on.  c[0..n): the low fences and numbers of entries of
- * all leaves; high: the last one's high fence (NULL: infinity).  It is to cover about `entries`
- * entries, at most.  Returns how many leaves it covers, 0 if leaf `at` can have no filter; the body
- * (SFX_BODY_CAPACITY bytes), and its length.
- */
-extern int	sfx_filter_make(SfxFilterMaker *m, const SfxChild *c, int n, int at, const SfxPos *high, double entries,
-							uint8 *body, uint32 *len);
 
 /*
  * At the end of a build: write filters over the leaves to blocks from *next on, which is moved.
