@@ -172,12 +172,9 @@ validate_groups(Validation *v)
 	List	   *types = NIL;
 	int			npairs = 0;
 	bool		found = false;
-	ListCell   *lc;
 
-	foreach(lc, identify_opfamily_groups(v->operators, v->functions))
+	foreach_ptr(OpFamilyOpFuncGroup, g, identify_opfamily_groups(v->operators, v->functions))
 	{
-		OpFamilyOpFuncGroup *g = (OpFamilyOpFuncGroup *) lfirst(lc);
-
 		/* the offset type of in_range (interval) need not be a type of the family */
 		if (g->operatorset == 0 && g->functionset == (1 << BTINRANGE_PROC))
 			continue;
@@ -236,7 +233,6 @@ void
 sfx_adjustmembers(Oid opfamily, Oid opclass, List *operators, List *functions)
 {
 	Oid			opcintype = InvalidOid;
-	ListCell   *lc;
 
 	if (OidIsValid(opclass))
 	{
@@ -244,8 +240,8 @@ sfx_adjustmembers(Oid opfamily, Oid opclass, List *operators, List *functions)
 		CommandCounterIncrement();
 		opcintype = get_opclass_input_type(opclass);
 	}
-	foreach(lc, operators)
-		adjust_member((OpFamilyMember *) lfirst(lc), opfamily, opclass, opcintype);
-	foreach(lc, functions)
-		adjust_member((OpFamilyMember *) lfirst(lc), opfamily, opclass, opcintype);
+	foreach_ptr(OpFamilyMember, m, operators)
+		adjust_member(m, opfamily, opclass, opcintype);
+	foreach_ptr(OpFamilyMember, m, functions)
+		adjust_member(m, opfamily, opclass, opcintype);
 }

@@ -630,6 +630,25 @@ SfxClassMembers(const EquivalenceClass *ec, Index relid)
 }
 #endif
 
+/* Loops over lists whose members have a type came in 17. */
+#include "nodes/pg_list.h"
+#if PG_VERSION_NUM < 170000
+#define foreach_cell(var)	(&var##__state.l->elements[var##__state.i])
+#define foreach_ptr(type, var, lst) \
+	foreach_internal(type, *, var, lst, lfirst(foreach_cell(var)))
+#define foreach_node(type, var, lst) \
+	foreach_internal(type, *, var, lst, lfirst_node(type, foreach_cell(var)))
+#define foreach_oid(var, lst) \
+	foreach_internal(Oid, , var, lst, lfirst_oid(foreach_cell(var)))
+#define foreach_internal(type, pointer, var, lst, get) \
+	for (type pointer var = 0, pointer var##__outerloop = (type pointer) 1; \
+		 var##__outerloop; var##__outerloop = 0) \
+		for (ForEachState var##__state = {(lst), 0}; \
+			 (var##__state.l != NIL && var##__state.i < var##__state.l->length && \
+			  (var = get, true)); \
+			 var##__state.i++)
+#endif
+
 /*
  * A tranche of LWLocks and its name: since 19 named once, where its number is assigned; before, by
  * every process.

@@ -27,11 +27,9 @@
 static bool
 is_equality(const IndexOptInfo *info, const IndexClause *clause)
 {
-	ListCell   *lc;
-
-	foreach(lc, clause->indexquals)
+	foreach_node(RestrictInfo, rinfo, clause->indexquals)
 	{
-		Expr	   *qual = lfirst_node(RestrictInfo, lc)->clause;
+		Expr	   *qual = rinfo->clause;
 		Oid			op = InvalidOid;
 
 		if (IsA(qual, NullTest) && ((NullTest *) qual)->nulltesttype == IS_NULL)
@@ -56,12 +54,9 @@ count_bounds(const IndexPath *path)
 	int			n = 0,
 				col = 0;
 	bool		fixed = false;	/* column col has an equality */
-	ListCell   *lc;
 
-	foreach(lc, path->indexclauses)
+	foreach_node(IndexClause, clause, path->indexclauses)
 	{
-		IndexClause *clause = lfirst_node(IndexClause, lc);
-
 		if (clause->indexcol != col)
 		{
 			if (!fixed || clause->indexcol != col + 1)
@@ -88,11 +83,9 @@ count_groups(PlannerInfo *root, const IndexPath *path, int col, double rows)
 	for (int i = 0; i < col; i++)
 	{
 		bool		fixed = false;
-		ListCell   *lc;
 
-		foreach(lc, path->indexclauses)
+		foreach_node(IndexClause, clause, path->indexclauses)
 		{
-			IndexClause *clause = lfirst_node(IndexClause, lc);
 			Expr	   *qual = linitial_node(RestrictInfo, clause->indexquals)->clause;
 
 			fixed |= clause->indexcol == i && !IsA(qual, ScalarArrayOpExpr) && is_equality(info, clause);

@@ -77,15 +77,14 @@ static bool
 needs_lift(Relation rel)
 {
 	List	   *indexes;
-	ListCell   *lc;
 	bool		result = false;
 
 	if (rel->rd_rel->relkind != RELKIND_RELATION || !rel->rd_rel->relhasindex)
 		return false;
 	indexes = RelationGetIndexList(rel);
-	foreach(lc, indexes)
+	foreach_oid(oid, indexes)
 	{
-		result = has_added_am(lfirst_oid(lc));
+		result = has_added_am(oid);
 		if (result)
 			break;
 	}
@@ -150,8 +149,6 @@ lift_modify_table(EState *estate, PlanState *planstate)
 static void
 lift_executor_start(QueryDesc *query, int eflags)
 {
-	ListCell   *lc;
-
 	if (prev_executor_start)
 		prev_executor_start(query, eflags);
 	else
@@ -164,6 +161,6 @@ lift_executor_start(QueryDesc *query, int eflags)
 	 * list.
 	 */
 	lift_modify_table(query->estate, query->planstate);
-	foreach(lc, query->estate->es_auxmodifytables)
-		lift_modify_table(query->estate, (PlanState *) lfirst(lc));
+	foreach_ptr(PlanState, node, query->estate->es_auxmodifytables)
+		lift_modify_table(query->estate, node);
 }

@@ -59,14 +59,13 @@ bool
 sfx_rowlift_offers(PlannerInfo *root)
 {
 	bool		found;
-	ListCell   *lc;
 
 	if (planning == NULL)
 		return false;
 	found = has_row_comparison((Node *) root->parse->jointree, NULL);
-	foreach(lc, root->parse->rtable)
+	foreach_node(RangeTblEntry, rte, root->parse->rtable)
 	{
-		List	   *policies = lfirst_node(RangeTblEntry, lc)->securityQuals;
+		List	   *policies = rte->securityQuals;
 
 		found = found || has_row_comparison((Node *) policies, NULL);
 	}
@@ -111,19 +110,14 @@ split_quals(List **quals, Oid indexid)
 {
 	List	   *result = NIL;
 	bool		any = false;
-	ListCell   *lc;
 
-	foreach(lc, *quals)
-		any |= IsA(lfirst(lc), RowCompareExpr);
+	foreach_ptr(Node, qual, *quals)
+		any |= IsA(qual, RowCompareExpr);
 	if (!any || !is_to_be_split(indexid))
 		return;
-	foreach(lc, *quals)
-	{
-		if (IsA(lfirst(lc), RowCompareExpr))
-			result = append_members(result, lfirst_node(RowCompareExpr, lc));
-		else
-			result = lappend(result, lfirst(lc));
-	}
+	foreach_ptr(Node, qual, *quals)
+		result = IsA(qual, RowCompareExpr) ?
+		append_members(result, (RowCompareExpr *) qual) : lappend(result, qual);
 	*quals = result;
 	any_split = true;
 }

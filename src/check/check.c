@@ -408,19 +408,18 @@ surfidx_check_all(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo;
 	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(0),.rowsmatch = PG_GETARG_BOOL(1)};
-	ListCell   *lc;
 
 	rsinfo = sfx_many_rows(fcinfo, CHECK_COLUMNS);
-	foreach(lc, list_indexes())
+	foreach_oid(oid, list_indexes())
 	{
 		bool		gone;
-		char	   *problem = try_index(lfirst_oid(lc), &what, &gone);
+		char	   *problem = try_index(oid, &what, &gone);
 		Datum		values[CHECK_COLUMNS];
 		bool		nulls[CHECK_COLUMNS];
 
 		if (gone)
 			continue;
-		sfx_name_index(lfirst_oid(lc), values, nulls);
+		sfx_name_index(oid, values, nulls);
 		nulls[SFX_INDEX_COLUMNS] = problem == NULL;
 		values[SFX_INDEX_COLUMNS] = problem ? CStringGetTextDatum(problem) : (Datum) 0;
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

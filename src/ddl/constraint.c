@@ -35,12 +35,8 @@ sfx_is_our_method(const char *name)
 static DefElem *
 find_method(List *options)
 {
-	ListCell   *lc;
-
-	foreach(lc, options)
+	foreach_node(DefElem, option, options)
 	{
-		DefElem    *option = lfirst_node(DefElem, lc);
-
 		if (option->defnamespace == NULL && strcmp(option->defname, SFX_METHOD_OPTION) == 0)
 			return option;
 	}
@@ -140,20 +136,14 @@ method_of_constraint(const AlterTableStmt *stmt, Constraint *c)
 void
 sfx_method_of_constraints(AlterTableStmt *stmt)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (cmd->subtype == AT_AddConstraint)
 			method_of_constraint(stmt, castNode(Constraint, cmd->def));
 		else if (cmd->subtype == AT_AddColumn)
 		{
-			ListCell   *each;
-
-			foreach(each, castNode(ColumnDef, cmd->def)->constraints)
-				method_of_constraint(stmt, lfirst_node(Constraint, each));
+			foreach_node(Constraint, c, castNode(ColumnDef, cmd->def)->constraints)
+				method_of_constraint(stmt, c);
 		}
 	}
 }
@@ -173,12 +163,8 @@ sfx_is_our_index(Oid relid)
 void
 sfx_method_stays(AlterTableStmt *stmt)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if ((cmd->subtype == AT_SetRelOptions || cmd->subtype == AT_ResetRelOptions) &&
 			find_method((List *) cmd->def) &&
 			sfx_is_our_index(AlterTableLookupRelation(stmt, ShareUpdateExclusiveLock)))

@@ -27,11 +27,9 @@
 static Relation
 open_primary_key(Relation table)
 {
-	ListCell   *lc;
-
-	foreach(lc, RelationGetIndexList(table))
+	foreach_oid(oid, RelationGetIndexList(table))
 	{
-		Relation	index = relation_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = relation_open(oid, AccessShareLock);
 
 		if (index->rd_index->indisprimary)
 			return index;
@@ -96,14 +94,13 @@ match_keys(const AlterTableStmt *stmt, Oid parentoid, Oid partitionoid)
 static bool
 is_of_columns(Relation index, const List *names)
 {
-	ListCell   *lc;
 	int			i = 0;
 
 	if (index->rd_index->indnkeyatts != list_length(names))
 		return false;
-	foreach(lc, names)
+	foreach_node(String, name, names)
 	{
-		if (get_attnum(index->rd_index->indrelid, strVal(lfirst(lc))) !=
+		if (get_attnum(index->rd_index->indrelid, strVal(name)) !=
 			index->rd_index->indkey.values[i++])
 			return false;
 	}
@@ -131,12 +128,8 @@ match_partition(const AlterTableStmt *stmt, Relation parent, Oid partitionoid, c
 static const Constraint *
 key_added(const AlterTableStmt *stmt)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		const AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (cmd->subtype == AT_AddConstraint &&
 			castNode(Constraint, cmd->def)->contype == CONSTR_PRIMARY &&
 			castNode(Constraint, cmd->def)->keys != NIL)
@@ -151,7 +144,6 @@ sfx_method_of_partitions(AlterTableStmt *stmt)
 	const Constraint *c = stmt->objtype == OBJECT_TABLE ? key_added(stmt) : NULL;
 	Relation	parent;
 	Oid			table;
-	ListCell   *lc;
 
 	if (c == NULL || !stmt->relation->inh || !sfx_in_place_any())
 		return;
@@ -159,13 +151,13 @@ sfx_method_of_partitions(AlterTableStmt *stmt)
 	if (!OidIsValid(table) || get_rel_relkind(table) != RELKIND_PARTITIONED_TABLE)
 		return;
 	parent = table_open(AlterTableLookupRelation(stmt, AlterTableGetLockLevel(stmt->cmds)), NoLock);
-	foreach(lc, find_all_inheritors(table, AccessExclusiveLock, NULL))
+	foreach_oid(oid, find_all_inheritors(table, AccessExclusiveLock, NULL))
 	{
-		char		kind = get_rel_relkind(lfirst_oid(lc));
+		char		kind = get_rel_relkind(oid);
 
-		if (lfirst_oid(lc) != table &&
+		if (oid != table &&
 			(kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE))
-			match_partition(stmt, parent, lfirst_oid(lc), c);
+			match_partition(stmt, parent, oid, c);
 	}
 	table_close(parent, NoLock);
 }

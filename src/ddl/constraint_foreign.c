@@ -43,11 +43,9 @@ typedef struct Foreign
 static bool
 asks_for_foreign(const AlterTableStmt *stmt)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableType kind = lfirst_node(AlterTableCmd, lc)->subtype;
+		AlterTableType kind = cmd->subtype;
 
 		if (kind == AT_DropConstraint || kind == AT_DropColumn ||
 			kind == AT_ValidateConstraint || kind == AT_AlterConstraint)
@@ -75,16 +73,14 @@ refuse(const Foreign *f, Relation table, const char *name, const char *why)
 static void
 lock_referrer(const Foreign *f, Oid altered)
 {
-	ListCell   *lc;
-
 	LockRelationOid(f->table, AccessExclusiveLock);
-	foreach(lc, find_all_inheritors(f->table, AccessExclusiveLock, NULL))
+	foreach_oid(oid, find_all_inheritors(f->table, AccessExclusiveLock, NULL))
 	{
 		Relation	rel;
 
-		if (lfirst_oid(lc) == altered)
+		if (oid == altered)
 			continue;
-		rel = relation_open(lfirst_oid(lc), NoLock);
+		rel = relation_open(oid, NoLock);
 		CheckTableNotInUse(rel, "ALTER TABLE");
 		relation_close(rel, NoLock);
 	}
@@ -104,12 +100,8 @@ by_age(const ListCell *a, const ListCell *b)
 static void
 note(const List *found, Oid altered)
 {
-	ListCell   *lc;
-
-	foreach(lc, found)
+	foreach_ptr(Foreign, f, found)
 	{
-		Foreign    *f = lfirst(lc);
-
 		lock_referrer(f, altered);
 		f->definition = pg_get_constraintdef_command(f->constraint);
 		f->comment = GetComment(f->constraint, ConstraintRelationId, 0);
@@ -133,22 +125,20 @@ List *
 sfx_foreign_of(const AlterTableStmt *stmt, Relation table, Oid index, const char *name)
 {
 	List	   *found = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sfx_rows_with(ConstraintRelationId, InvalidOid, Anum_pg_constraint_confrelid,
-							  RelationGetRelid(table)))
+	foreach_ptr(HeapTupleData, row, sfx_rows_with(ConstraintRelationId, InvalidOid,
+												  Anum_pg_constraint_confrelid,
+												  RelationGetRelid(table)))
 	{
-		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT((HeapTuple) lfirst(lc));
+		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(row);
 
 		/* keys of partitions are dropped and created with their parents' */
 		if (c->contype == CONSTRAINT_FOREIGN && c->conindid == index && !OidIsValid(c->conparentid))
 			found = lappend(found, foreign_of_row(c));
 	}
 	list_sort(found, by_age);
-	foreach(lc, found)
+	foreach_ptr(Foreign, f, found)
 	{
-		Foreign    *f = lfirst(lc);
-
 		if (f->table == RelationGetRelid(table) && asks_for_foreign(stmt))
 			refuse(f, table, name, "and the statement does more with constraints or columns");
 		if (!SfxOwnsRelation(f->table))
@@ -182,12 +172,8 @@ has_column(HeapTuple key, Oid table, AttrNumber column)
 static bool
 is_rebuilt(const AlterTableStmt *stmt, HeapTuple key, Oid table)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (SfxRebuildsColumn(cmd->subtype) && has_column(key, table, get_attnum(table, cmd->name)))
 			return true;
 	}
@@ -216,12 +202,9 @@ is_dropped(const AlterTableStmt *stmt, bool top, HeapTuple key, Oid table)
 {
 	Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(key);
 	const char *index = get_rel_name(c->conindid);
-	ListCell   *lc;
 
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (cmd->subtype == AT_DropConstraint && top &&
 			((c->conrelid == table && strcmp(cmd->name, NameStr(c->conname)) == 0) ||
 			 (c->confrelid == table && index && strcmp(cmd->name, index) == 0)))
@@ -236,11 +219,8 @@ is_dropped(const AlterTableStmt *stmt, bool top, HeapTuple key, Oid table)
 static bool
 asks_for_key(const AlterTableStmt *stmt, const Foreign *f)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
 		Constraint *c = cmd->subtype == AT_AddConstraint ? castNode(Constraint, cmd->def) : NULL;
 
 		if (cmd->subtype == AT_AlterConstraint ||
@@ -256,11 +236,8 @@ static void
 find_rebuilt(const AlterTableStmt *stmt, bool top, Oid table, AttrNumber side, Oid index,
 			 List **found)
 {
-	ListCell   *lc;
-
-	foreach(lc, sfx_rows_with(ConstraintRelationId, index, side, table))
+	foreach_ptr(HeapTupleData, tuple, sfx_rows_with(ConstraintRelationId, index, side, table))
 	{
-		HeapTuple	tuple = lfirst(lc);
 		Form_pg_constraint c = (Form_pg_constraint) GETSTRUCT(tuple);
 
 		/* a key that refers to its own table is found by its referring side */
@@ -276,7 +253,6 @@ List *
 sfx_foreign_rebuilt(const AlterTableStmt *stmt, bool top, Oid table)
 {
 	List	   *found = NIL;
-	ListCell   *lc;
 
 	if (!SFX_UNIQUE_MEANS_BTREE || SFX_MUTANT("core makes keys again"))
 		return NIL;
@@ -284,10 +260,8 @@ sfx_foreign_rebuilt(const AlterTableStmt *stmt, bool top, Oid table)
 				 &found);
 	find_rebuilt(stmt, top, table, Anum_pg_constraint_confrelid, InvalidOid, &found);
 	list_sort(found, by_age);
-	foreach(lc, found)
+	foreach_ptr(const Foreign, f, found)
 	{
-		const Foreign *f = lfirst(lc);
-
 		if (asks_for_key(stmt, f))
 			refuse_rebuilt(stmt, f, "and this one does more with constraints or columns");
 		if (!SfxOwnsRelation(f->table))
@@ -300,13 +274,11 @@ sfx_foreign_rebuilt(const AlterTableStmt *stmt, bool top, Oid table)
 void
 sfx_foreign_down(List *foreign)
 {
-	ListCell   *lc;
-
-	foreach(lc, foreign)
+	foreach_ptr(Foreign, f, foreign)
 	{
 		ObjectAddress constraint;
 
-		ObjectAddressSet(constraint, ConstraintRelationId, ((Foreign *) lfirst(lc))->constraint);
+		ObjectAddressSet(constraint, ConstraintRelationId, f->constraint);
 		performDeletion(&constraint, DROP_RESTRICT, PERFORM_DELETION_INTERNAL);
 	}
 	if (foreign != NIL)
@@ -331,8 +303,6 @@ put_back(const Foreign *f)
 void
 sfx_foreign_up(List *foreign)
 {
-	ListCell   *lc;
-
-	foreach(lc, foreign)
-		put_back((Foreign *) lfirst(lc));
+	foreach_ptr(Foreign, f, foreign)
+		put_back(f);
 }

@@ -139,12 +139,8 @@ set_not_null(AlterTableStmt *stmt, char *column)
 static void
 refuse_company(const List *commands, const Constraint *c)
 {
-	ListCell   *lc;
-
-	foreach(lc, commands)
+	foreach_node(AlterTableCmd, cmd, commands)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (cmd->subtype != AT_DropConstraint && cmd->subtype != AT_SetNotNull &&
 			!(cmd->subtype == AT_AddConstraint && castNode(Constraint, cmd->def)->indexname != NULL))
 			ereport(ERROR,
@@ -198,11 +194,9 @@ sfx_using_out(AlterTableStmt *stmt)
 {
 	List	   *commands = stmt->cmds;
 	List	   *out = NIL;
-	ListCell   *lc;
 
-	foreach(lc, commands)
+	foreach_node(AlterTableCmd, cmd, commands)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
 		Constraint *c = cmd->subtype == AT_AddConstraint ? castNode(Constraint, cmd->def) : NULL;
 		Oid			table;
 
@@ -282,13 +276,11 @@ keep_method(Oid index)
 void
 sfx_using_done(List *out)
 {
-	ListCell   *lc;
-
-	foreach(lc, out)
+	foreach_ptr(Using, u, out)
 	{
 		CommandCounterIncrement();
-		make_constraint((Using *) lfirst(lc));
+		make_constraint(u);
 		CommandCounterIncrement();
-		keep_method(((Using *) lfirst(lc))->index);
+		keep_method(u->index);
 	}
 }

@@ -61,11 +61,10 @@ is_candidate(const Form_pg_index index)
 static bool
 has_candidate(Oid table)
 {
-	ListCell   *lc;
-
-	foreach(lc, sfx_rows_with(IndexRelationId, IndexIndrelidIndexId, Anum_pg_index_indrelid, table))
+	foreach_ptr(HeapTupleData, row, sfx_rows_with(IndexRelationId, IndexIndrelidIndexId,
+												  Anum_pg_index_indrelid, table))
 	{
-		if (is_candidate((Form_pg_index) GETSTRUCT((HeapTuple) lfirst(lc))))
+		if (is_candidate((Form_pg_index) GETSTRUCT(row)))
 			return true;
 	}
 	return false;
@@ -160,15 +159,14 @@ static void
 arrange(Oid tableoid, Oid kept)
 {
 	Relation	table = table_open(tableoid, NoLock);
-	ListCell   *lc;
 
 	Assert(lent == NIL && hidden == NIL);
-	foreach(lc, RelationGetIndexList(table))
+	foreach_oid(oid, RelationGetIndexList(table))
 	{
-		if (OidIsValid(kept) && lfirst_oid(lc) != kept)
-			hide(lfirst_oid(lc));
+		if (OidIsValid(kept) && oid != kept)
+			hide(oid);
 		else if (SFX_UNIQUE_MEANS_BTREE && table->rd_rel->relkind == RELKIND_RELATION)
-			lend(lfirst_oid(lc));
+			lend(oid);
 	}
 	table_close(table, NoLock);
 	CommandCounterIncrement();
@@ -180,20 +178,17 @@ take_back(void)
 {
 	List	   *all = lent;
 	List	   *unseen = hidden;
-	ListCell   *lc;
 
 	making = false;
 	lent = hidden = NIL;
 	if (all == NIL && unseen == NIL)
 		return;
-	foreach(lc, all)
+	foreach_ptr(const Lent, l, all)
 	{
-		const Lent *l = lfirst(lc);
-
 		set_classes(l->index, l->classes);
 	}
-	foreach(lc, unseen)
-		set_valid(lfirst_oid(lc), true);
+	foreach_oid(oid, unseen)
+		set_valid(oid, true);
 	CommandCounterIncrement();
 }
 
@@ -285,20 +280,15 @@ makes_ours(const Constraint *c)
 static bool
 statement_makes_ours(const AlterTableStmt *stmt)
 {
-	ListCell   *lc,
-			   *each;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (cmd->subtype == AT_AddConstraint && makes_ours(castNode(Constraint, cmd->def)))
 			return true;
 		if (cmd->subtype != AT_AddColumn)
 			continue;
-		foreach(each, castNode(ColumnDef, cmd->def)->constraints)
+		foreach_node(Constraint, c, castNode(ColumnDef, cmd->def)->constraints)
 		{
-			if (makes_ours(lfirst_node(Constraint, each)))
+			if (makes_ours(c))
 				return true;
 		}
 	}
@@ -339,12 +329,9 @@ without_foreign(const AlterTableStmt *stmt, const ColumnDef *column, List **out)
 {
 	List	   *left = NIL;
 	Constraint *foreign = NULL;
-	ListCell   *lc;
 
-	foreach(lc, column->constraints)
+	foreach_node(Constraint, c, column->constraints)
 	{
-		Constraint *c = lfirst_node(Constraint, lc);
-
 		if (c->contype == CONSTR_FOREIGN)
 		{
 			foreign = copyObject(c);
@@ -370,11 +357,10 @@ static bool
 is_contradictory(const List *constraints)
 {
 	int			said[4] = {0};
-	ListCell   *lc;
 
-	foreach(lc, constraints)
+	foreach_node(Constraint, c, constraints)
 	{
-		switch (lfirst_node(Constraint, lc)->contype)
+		switch (c->contype)
 		{
 			case CONSTR_ATTR_DEFERRABLE:
 				said[0]++;
@@ -404,13 +390,12 @@ static bool
 column_refers_to_ours(const AlterTableStmt *stmt, Oid table, const AlterTableCmd *cmd)
 {
 	const ColumnDef *column = castNode(ColumnDef, cmd->def);
-	ListCell   *lc;
 
 	if (cmd->missing_ok && get_attnum(table, column->colname) != InvalidAttrNumber)
 		return false;
-	foreach(lc, column->constraints)
+	foreach_node(Constraint, c, column->constraints)
 	{
-		if (may_refer_to_ours(stmt, table, lfirst_node(Constraint, lc)))
+		if (may_refer_to_ours(stmt, table, c))
 			return !is_contradictory(column->constraints);
 	}
 	return false;
@@ -425,12 +410,9 @@ take_out(AlterTableStmt *stmt, Oid table)
 {
 	List	   *left = NIL;
 	List	   *out = NIL;
-	ListCell   *lc;
 
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (cmd->subtype == AT_AddConstraint)
 		{
 			Constraint *c = castNode(Constraint, cmd->def);
@@ -488,7 +470,6 @@ sfx_foreign_out(AlterTableStmt *stmt, const char *source)
 {
 	Oid			table;
 	List	   *out;
-	ListCell   *lc;
 
 	if (stmt->objtype != OBJECT_TABLE || !(SFX_UNIQUE_MEANS_BTREE || sfx_rebuilds_any(stmt)))
 		return NIL;
@@ -496,9 +477,8 @@ sfx_foreign_out(AlterTableStmt *stmt, const char *source)
 	out = OidIsValid(table) ? take_out(stmt, table) : NIL;
 	if (stmt->cmds != NIL && !SFX_MUTANT("keys before their statement"))
 		return out;
-	foreach(lc, out)
+	foreach_node(AlterTableStmt, one, out)
 	{
-		AlterTableStmt *one = lfirst_node(AlterTableStmt, lc);
 		Constraint *c = castNode(Constraint, linitial_node(AlterTableCmd, one->cmds)->def);
 		Oid			key = make_out(one, source);
 
@@ -511,8 +491,6 @@ sfx_foreign_out(AlterTableStmt *stmt, const char *source)
 void
 sfx_foreign_done(List *out, const char *source)
 {
-	ListCell   *lc;
-
-	foreach(lc, out)
-		(void) make_out(lfirst_node(AlterTableStmt, lc), source);
+	foreach_node(AlterTableStmt, one, out)
+		(void) make_out(one, source);
 }

@@ -52,11 +52,8 @@ struct SfxDown
 static bool
 rebuilds(const AlterTableStmt *stmt, Relation table, const Form_pg_index index)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
 		AttrNumber	column;
 
 		if (!SfxRebuildsColumn(cmd->subtype))
@@ -85,11 +82,8 @@ goes_with_parent(Relation child, AttrNumber column)
 static bool
 drops(const AlterTableStmt *stmt, bool top, Relation table, const Form_pg_index index, const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
 		AttrNumber	column;
 
 		if (cmd->subtype == AT_DropConstraint && top && strcmp(cmd->name, name) == 0)
@@ -162,11 +156,9 @@ static void
 refuse_company(const AlterTableStmt *stmt, Relation table, const Form_pg_index index,
 			   const char *name)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		if (asks_for(lfirst_node(AlterTableCmd, lc), table, index, name))
+		if (asks_for(cmd, table, index, name))
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 					 errmsg("cannot rebuild surfidx constraint \"%s\" in a statement that also adds a key "
@@ -249,11 +241,10 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 {
 	Relation	table = table_open(relid, NoLock);
 	List	   *down = NIL;
-	ListCell   *lc;
 
-	foreach(lc, RelationGetIndexList(table))
+	foreach_oid(oid, RelationGetIndexList(table))
 	{
-		Relation	index = relation_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = relation_open(oid, AccessShareLock);
 		SfxDown    *d = note_down(stmt, top, table, index);
 
 		if (d != NULL)
@@ -264,8 +255,8 @@ take_down_of(const AlterTableStmt *stmt, bool top, Oid relid)
 		CheckTableNotInUse(table, "ALTER TABLE");
 	table_close(table, NoLock);
 	/* as core does it: part of the statement, without event triggers */
-	foreach(lc, down)
-		sfx_down_take(lfirst(lc));
+	foreach_ptr(SfxDown, d, down)
+		sfx_down_take(d);
 	return down;
 }
 
@@ -277,10 +268,10 @@ static List *
 tables_of_type(Oid type)
 {
 	List	   *tables = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sfx_rows_with(RelationRelationId, InvalidOid, Anum_pg_class_reloftype, type))
-		tables = lappend_oid(tables, ((Form_pg_class) GETSTRUCT((HeapTuple) lfirst(lc)))->oid);
+	foreach_ptr(HeapTupleData, row,
+				sfx_rows_with(RelationRelationId, InvalidOid, Anum_pg_class_reloftype, type))
+		tables = lappend_oid(tables, ((Form_pg_class) GETSTRUCT(row))->oid);
 	list_sort(tables, list_oid_cmp);
 	return tables;
 }
@@ -291,16 +282,15 @@ tables_altered(AlterTableStmt *stmt)
 {
 	Oid			relid = AlterTableLookupRelation(stmt, AccessExclusiveLock);
 	List	   *tables = NIL;
-	ListCell   *lc;
 
 	if (!OidIsValid(relid))
 		return NIL;
 	if (stmt->objtype == OBJECT_TYPE)
 	{
-		foreach(lc, tables_of_type(get_rel_type_id(relid)))
+		foreach_oid(oid, tables_of_type(get_rel_type_id(relid)))
 		{
-			LockRelationOid(lfirst_oid(lc), AccessExclusiveLock);
-			tables = list_concat_unique_oid(tables, find_all_inheritors(lfirst_oid(lc), AccessExclusiveLock, NULL));
+			LockRelationOid(oid, AccessExclusiveLock);
+			tables = list_concat_unique_oid(tables, find_all_inheritors(oid, AccessExclusiveLock, NULL));
 		}
 		return tables;
 	}
@@ -310,12 +300,8 @@ tables_altered(AlterTableStmt *stmt)
 bool
 sfx_rebuilds_any(const AlterTableStmt *stmt)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (SfxRebuildsColumn(cmd->subtype) &&
 			(stmt->objtype == OBJECT_TABLE || (stmt->objtype == OBJECT_TYPE && cmd->behavior == DROP_CASCADE)))
 			return true;
@@ -328,18 +314,17 @@ sfx_constraints_down(AlterTableStmt *stmt)
 {
 	List	   *down = NIL;
 	bool		top = stmt->objtype == OBJECT_TABLE;
-	ListCell   *lc;
 
 	if (!sfx_rebuilds_any(stmt))
 		return NIL;
-	foreach(lc, tables_altered(stmt))
+	foreach_oid(oid, tables_altered(stmt))
 	{
-		char		kind = get_rel_relkind(lfirst_oid(lc));
+		char		kind = get_rel_relkind(oid);
 
 		if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
 		{
-			down = list_concat(down, take_down_of(stmt, top, lfirst_oid(lc)));
-			down = list_concat(down, take_down_foreign(stmt, top, lfirst_oid(lc)));
+			down = list_concat(down, take_down_of(stmt, top, oid));
+			down = list_concat(down, take_down_foreign(stmt, top, oid));
 		}
 		top = false;
 	}
@@ -356,20 +341,19 @@ index_of(const SfxDown *d, bool ours)
 									 linitial_node(RawStmt, raw_parser(d->definition, RAW_PARSE_DEFAULT))->stmt);
 	List	   *before,
 			   *after;
-	ListCell   *lc;
 
-	foreach(lc, alter->cmds)
+	foreach_node(AlterTableCmd, cmd, alter->cmds)
 	{
-		Constraint *c = castNode(Constraint, lfirst_node(AlterTableCmd, lc)->def);
+		Constraint *c = castNode(Constraint, cmd->def);
 
 		c->options = sfx_with_method(c->options, ours);
 	}
 	sfx_method_of_constraints(alter);
 	alter = transformAlterTableStmt(d->table, alter, d->definition, &before, &after);
-	foreach(lc, alter->cmds)
+	foreach_node(AlterTableCmd, cmd, alter->cmds)
 	{
-		if (lfirst_node(AlterTableCmd, lc)->subtype == AT_AddIndex)
-			return castNode(IndexStmt, lfirst_node(AlterTableCmd, lc)->def);
+		if (cmd->subtype == AT_AddIndex)
+			return castNode(IndexStmt, cmd->def);
 	}
 	elog(ERROR, "surfidx: constraint \"%s\" makes no index", d->name);
 	return NULL;
@@ -403,17 +387,15 @@ sfx_down_put_back(const SfxDown *d, bool ours)
 void
 sfx_constraints_up(List *down)
 {
-	ListCell   *lc;
-
 	if (down != NIL)
 		CommandCounterIncrement();
-	foreach(lc, down)
+	foreach_ptr(SfxDown, d, down)
 	{
-		if (OidIsValid(((SfxDown *) lfirst(lc))->constraint))
-			sfx_down_put_back(lfirst(lc), true);
+		if (OidIsValid(d->constraint))
+			sfx_down_put_back(d, true);
 	}
-	foreach(lc, down)
-		sfx_foreign_up(((SfxDown *) lfirst(lc))->foreign);
+	foreach_ptr(SfxDown, d, down)
+		sfx_foreign_up(d->foreign);
 }
 
 void

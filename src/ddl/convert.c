@@ -114,15 +114,11 @@ put_steps(ReturnSetInfo *rows, const SfxConversion *c)
 	List	   *tables = OidIsValid(c->table) ? list_make1_oid(c->table) :
 	sfx_convert_tables(c->schema);
 	int			n = 0;
-	ListCell   *lc,
-			   *of;
 
-	foreach(lc, tables)
+	foreach_oid(oid, tables)
 	{
-		foreach(of, sfx_convert_plan(lfirst_oid(lc), am))
+		foreach_ptr(const SfxStep, step, sfx_convert_plan(oid, am))
 		{
-			const SfxStep *step = lfirst(of);
-
 			put_row(rows, step);
 			n += step->statement != NULL;
 		}

@@ -166,11 +166,9 @@ add_drop_replaced(Planning *p, Oid item, Relation index)
 static void
 for_each_leaf(Planning *p, Relation root, void (*add) (Planning *, Oid, Relation))
 {
-	ListCell   *lc;
-
-	foreach(lc, find_all_inheritors(RelationGetRelid(root), NoLock, NULL))
+	foreach_oid(oid, find_all_inheritors(RelationGetRelid(root), NoLock, NULL))
 	{
-		Relation	index = try_relation_open(lfirst_oid(lc), AccessShareLock);
+		Relation	index = try_relation_open(oid, AccessShareLock);
 
 		if (index == NULL)
 			continue;
@@ -286,10 +284,10 @@ static List *
 indexes_of(Oid table)
 {
 	List	   *found = NIL;
-	ListCell   *lc;
 
-	foreach(lc, sfx_rows_with(IndexRelationId, IndexIndrelidIndexId, Anum_pg_index_indrelid, table))
-		found = lappend_oid(found, ((Form_pg_index) GETSTRUCT((HeapTuple) lfirst(lc)))->indexrelid);
+	foreach_ptr(HeapTupleData, row, sfx_rows_with(IndexRelationId, IndexIndrelidIndexId,
+												  Anum_pg_index_indrelid, table))
+		found = lappend_oid(found, ((Form_pg_index) GETSTRUCT(row))->indexrelid);
 	list_sort(found, list_oid_cmp);
 	return found;
 }
@@ -322,16 +320,14 @@ sfx_convert_plan(Oid table, Oid am)
 {
 	Planning	p = {.am = am};
 	int			level = NewGUCNestLevel();
-	ListCell   *lc,
-			   *of;
 
 	sfx_exact_settings(GUC_ACTION_SAVE);
 	p.tables = get_rel_relkind(table) == RELKIND_PARTITIONED_TABLE ?
 		find_all_inheritors(table, NoLock, NULL) : list_make1_oid(table);
-	foreach(lc, p.tables)
+	foreach_oid(oid, p.tables)
 	{
-		foreach(of, indexes_of(lfirst_oid(lc)))
-			plan_as_owner(&p, lfirst_oid(of));
+		foreach_oid(relid, indexes_of(oid))
+			plan_as_owner(&p, relid);
 	}
 	AtEOXact_GUC(true, level);
 	return p.steps;

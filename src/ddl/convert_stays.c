@@ -130,16 +130,14 @@ one_stays(Relation index, Oid am)
 bool
 sfx_owns_index(Relation index)
 {
-	ListCell   *lc;
-
 	if (!SfxOwnsRelation(RelationGetRelid(index)))
 		return false;
 	if (index->rd_rel->relkind != RELKIND_PARTITIONED_INDEX)
 		return true;
-	foreach(lc, find_all_inheritors(RelationGetRelid(index), NoLock, NULL))
+	foreach_oid(oid, find_all_inheritors(RelationGetRelid(index), NoLock, NULL))
 	{
-		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(lfirst_oid(lc))) &&
-			!SfxOwnsRelation(lfirst_oid(lc)))
+		if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(oid)) &&
+			!SfxOwnsRelation(oid))
 			return false;
 	}
 	return true;
@@ -148,11 +146,9 @@ sfx_owns_index(Relation index)
 bool
 sfx_may_create_beside(Relation index)
 {
-	ListCell   *lc;
-
-	foreach(lc, find_all_inheritors(RelationGetRelid(index), NoLock, NULL))
+	foreach_oid(oid, find_all_inheritors(RelationGetRelid(index), NoLock, NULL))
 	{
-		Oid			schema = get_rel_namespace(lfirst_oid(lc));
+		Oid			schema = get_rel_namespace(oid);
 
 		if (OidIsValid(schema) && !SfxMayCreateIn(schema))
 			return false;
@@ -164,13 +160,12 @@ const char *
 sfx_index_stays(Relation index, Oid am)
 {
 	const char *why = one_stays(index, am);
-	ListCell   *lc;
 
 	if (why != NULL || index->rd_rel->relkind != RELKIND_PARTITIONED_INDEX)
 		return why;
-	foreach(lc, find_all_inheritors(RelationGetRelid(index), NoLock, NULL))
+	foreach_oid(oid, find_all_inheritors(RelationGetRelid(index), NoLock, NULL))
 	{
-		Relation	below = try_relation_open(lfirst_oid(lc), AccessShareLock);
+		Relation	below = try_relation_open(oid, AccessShareLock);
 
 		if (below == NULL)
 			return "an index below it is gone";

@@ -214,11 +214,10 @@ static List *
 tables_of_tree(Oid index)
 {
 	List	   *tables = NIL;
-	ListCell   *lc;
 
-	foreach(lc, find_all_inheritors(index, NoLock, NULL))
+	foreach_oid(oid, find_all_inheritors(index, NoLock, NULL))
 	{
-		Oid			table = IndexGetRelation(lfirst_oid(lc), true);
+		Oid			table = IndexGetRelation(oid, true);
 
 		if (!OidIsValid(table))
 			continue;
@@ -236,7 +235,6 @@ lock_tables(Oid index)
 	Oid			table = kind == RELKIND_INDEX || kind == RELKIND_PARTITIONED_INDEX ?
 	IndexGetRelation(index, true) : InvalidOid;
 	List	   *tables;
-	ListCell   *lc;
 
 	if (!OidIsValid(table))
 		ereport(ERROR,
@@ -254,10 +252,10 @@ lock_tables(Oid index)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("index with OID %u does not exist", index)));
-	foreach(lc, tables)
+	foreach_oid(oid, tables)
 	{
-		if (!SfxOwnsRelation(lfirst_oid(lc)))
-			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(lfirst_oid(lc)));
+		if (!SfxOwnsRelation(oid))
+			aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_TABLE, get_rel_name(oid));
 	}
 	return tables;
 }
@@ -267,13 +265,12 @@ static List *
 find_pairs(Oid relid, Oid am)
 {
 	List	   *pairs = NIL;
-	ListCell   *lc;
 
-	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
+	foreach_oid(oid, find_all_inheritors(relid, NoLock, NULL))
 	{
 		Pair	   *pair = palloc0(sizeof(Pair));
-		bool		tree = get_rel_relkind(lfirst_oid(lc)) == RELKIND_PARTITIONED_INDEX;
-		Relation	index = relation_open(lfirst_oid(lc), tree ? AccessExclusiveLock :
+		bool		tree = get_rel_relkind(oid) == RELKIND_PARTITIONED_INDEX;
+		Relation	index = relation_open(oid, tree ? AccessExclusiveLock :
 										  ShareUpdateExclusiveLock);
 
 		pair->index = RelationGetRelid(index);
@@ -320,12 +317,9 @@ swap_all(Oid index)
 {
 	Oid			am = other_method(index);
 	List	   *pairs = find_pairs(index, am);
-	ListCell   *lc;
 
-	foreach(lc, pairs)
+	foreach_ptr(const Pair, pair, pairs)
 	{
-		const Pair *pair = lfirst(lc);
-
 		if (OidIsValid(pair->twin))
 			swap_with_twin(pair);
 		else
@@ -340,7 +334,6 @@ sfx_convert_swap(Oid index, const char *lock_timeout)
 	int			level = NewGUCNestLevel();
 	Oid			user;
 	int			context;
-	ListCell   *lc;
 
 	/* expressions are looked at: as the owner, as in convert_plan.c */
 	GetUserIdAndSecContext(&user, &context);
@@ -353,7 +346,7 @@ sfx_convert_swap(Oid index, const char *lock_timeout)
 	swap_all(index);
 	AtEOXact_GUC(false, level);
 	SetUserIdAndSecContext(user, context);
-	foreach(lc, tables)
-		CacheInvalidateRelcacheByRelid(lfirst_oid(lc));
+	foreach_oid(oid, tables)
+		CacheInvalidateRelcacheByRelid(oid);
 	CommandCounterIncrement();
 }

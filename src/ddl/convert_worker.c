@@ -394,11 +394,9 @@ static bool
 run_steps(List *steps)
 {
 	Oid			failed = InvalidOid;
-	ListCell   *lc;
 
-	foreach(lc, steps)
+	foreach_ptr(SfxStep, step, steps)
 	{
-		SfxStep    *step = lfirst(lc);
 		int			state;
 
 		CHECK_FOR_INTERRUPTS();
@@ -476,7 +474,6 @@ sfx_convert_main(Datum arg)
 	SfxConversion c;
 	Question	tables = {.conversion = &c,.cxt = TopMemoryContext};
 	Question	steps = {.conversion = &c};
-	ListCell   *lc;
 
 	memcpy(&c, MyBgworkerEntry->bgw_extra, sizeof(c));
 	get_ready(&c);
@@ -485,9 +482,9 @@ sfx_convert_main(Datum arg)
 	wait_in_turn();
 	steps.cxt = AllocSetContextCreate(TopMemoryContext, "surfidx steps", ALLOCSET_DEFAULT_SIZES);
 	(void) run_safely(ask_for_tables, &tables, true);
-	foreach(lc, tables.answer)
+	foreach_oid(oid, tables.answer)
 	{
-		steps.table = lfirst_oid(lc);
+		steps.table = oid;
 		steps.answer = NIL;
 		if (run_safely(ask_for_steps, &steps, true) == ERRCODE_QUERY_CANCELED ||
 			!run_steps(steps.answer))

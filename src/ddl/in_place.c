@@ -122,19 +122,18 @@ static const char *
 table_stays(Oid relid, bool unique)
 {
 	const char *why = sfx_relation_stays(relid);
-	ListCell   *lc;
 
 	if (why == NULL && unique && SFX_UNIQUE_MEANS_BTREE)
 		return UNIQUE_STAYS;
 	if (why != NULL || get_rel_relkind(relid) != RELKIND_PARTITIONED_TABLE)
 		return why;
-	foreach(lc, find_all_inheritors(relid, NoLock, NULL))
+	foreach_oid(oid, find_all_inheritors(relid, NoLock, NULL))
 	{
-		char		kind = get_rel_relkind(lfirst_oid(lc));
+		char		kind = get_rel_relkind(oid);
 
 		/* a partition of a partition may be dropped meanwhile: core leaves it out, too */
 		if (kind != '\0' && kind != RELKIND_FOREIGN_TABLE &&
-			(why = sfx_relation_stays(lfirst_oid(lc))) != NULL)
+			(why = sfx_relation_stays(oid)) != NULL)
 			return why;
 	}
 	return NULL;
@@ -153,11 +152,11 @@ static bool
 has_btree(Oid relid, List *columns)
 {
 	bool		found = false;
-	ListCell   *lc;
 
-	foreach(lc, sfx_rows_with(IndexRelationId, IndexIndrelidIndexId, Anum_pg_index_indrelid, relid))
+	foreach_ptr(HeapTupleData, row, sfx_rows_with(IndexRelationId, IndexIndrelidIndexId,
+												  Anum_pg_index_indrelid, relid))
 	{
-		Form_pg_index index = (Form_pg_index) GETSTRUCT((HeapTuple) lfirst(lc));
+		Form_pg_index index = (Form_pg_index) GETSTRUCT(row);
 
 		found = index->indnkeyatts == list_length(columns) &&
 			is_btree(index->indexrelid);
@@ -182,14 +181,13 @@ static const char *
 relatives_stay(Oid relid, List *columns)
 {
 	List	   *relatives = get_rel_relispartition(relid) ? get_partition_ancestors(relid) : NIL;
-	ListCell   *lc;
 
 	if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
 		relatives = list_concat(relatives,
 								list_delete_first(find_all_inheritors(relid, NoLock, NULL)));
-	foreach(lc, relatives)
+	foreach_oid(oid, relatives)
 	{
-		if (has_btree(lfirst_oid(lc), columns))
+		if (has_btree(oid, columns))
 			return "a table above or below it has a btree of these columns";
 	}
 	return NULL;
@@ -235,11 +233,9 @@ find_class(Oid type, List **opclass)
 static bool
 has_expressions(const IndexStmt *stmt)
 {
-	ListCell   *lc;
-
-	foreach(lc, stmt->indexParams)
+	foreach_node(IndexElem, elem, stmt->indexParams)
 	{
-		if (lfirst_node(IndexElem, lc)->expr != NULL)
+		if (elem->expr != NULL)
 			return true;
 	}
 	return false;
@@ -399,12 +395,9 @@ type_of_key(const AlterTableStmt *stmt, Oid table, const char *key)
 {
 	AttrNumber	number = get_attnum(table, key);
 	Oid			type = number > 0 ? get_atttype(table, number) : InvalidOid;
-	ListCell   *lc;
 
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (cmd->subtype == AT_AlterColumnType && strcmp(cmd->name, key) == 0)
 			return type_named(castNode(ColumnDef, cmd->def)->typeName);
 		if (cmd->subtype == AT_AddColumn &&
@@ -419,15 +412,14 @@ constraint_stays(const AlterTableStmt *stmt, Oid table, List *keys)
 {
 	const char *why = table_stays(table, true);
 	List	   *names = NIL;
-	ListCell   *lc;
 
-	foreach(lc, keys)
+	foreach_node(String, key, keys)
 	{
 		List	   *opclass = NIL;
 
-		if (why == NULL && !find_class(type_of_key(stmt, table, strVal(lfirst(lc))), &opclass))
+		if (why == NULL && !find_class(type_of_key(stmt, table, strVal(key)), &opclass))
 			why = NO_CLASS;
-		names = lappend(names, strVal(lfirst(lc)));
+		names = lappend(names, strVal(key));
 	}
 	return why ? why : relatives_stay(table, names);
 }
@@ -447,21 +439,17 @@ static List *
 find_constraints(const AlterTableStmt *stmt, Oid table, List **keys)
 {
 	List	   *found = NIL;
-	ListCell   *lc;
 
-	foreach(lc, stmt->cmds)
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AlterTableCmd *cmd = lfirst_node(AlterTableCmd, lc);
-
 		if (cmd->subtype == AT_AddConstraint)
 			note_constraint(castNode(Constraint, cmd->def), NULL, &found, keys);
 		else if (cmd->subtype == AT_AddColumn && !is_there(cmd, table))
 		{
 			ColumnDef  *column = castNode(ColumnDef, cmd->def);
-			ListCell   *each;
 
-			foreach(each, column->constraints)
-				note_constraint(lfirst_node(Constraint, each), column->colname, &found, keys);
+			foreach_node(Constraint, c, column->constraints)
+				note_constraint(c, column->colname, &found, keys);
 		}
 	}
 	return found;

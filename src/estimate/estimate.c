@@ -117,11 +117,9 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 static bool
 any_inequality(const RelOptInfo *rel)
 {
-	ListCell   *lc;
-
-	foreach(lc, rel->baserestrictinfo)
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		if (!sfx_is_equality(lfirst_node(RestrictInfo, lc)))
+		if (!sfx_is_equality(rinfo))
 			return true;
 	}
 	return false;

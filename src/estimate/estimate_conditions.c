@@ -195,11 +195,9 @@ find_conditions(Node *node, void *context)
 static bool
 pin_column(SfxConditions *c, RelOptInfo *rel)
 {
-	ListCell   *lc;
-
-	foreach(lc, rel->baserestrictinfo)
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		OpExpr	   *clause = (OpExpr *) lfirst_node(RestrictInfo, lc)->clause;
+		OpExpr	   *clause = (OpExpr *) rinfo->clause;
 		ScanKey		key;
 		List	   *found;
 

@@ -127,7 +127,6 @@ sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e)
 {
 	SfxPos		start = {(const uint8_t *) "", 0, 0};
 	SfxRange	range;
-	ListCell   *lc;
 
 	if (2 * list_length(c->keys) + 4 > SFX_MAX_EDGES)
 		return false;
@@ -147,9 +146,9 @@ sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e)
 		e->pos[e->n++] = (SfxPos) {NULL, 0, 0};
 	if (nulls && !add_nulls(c, e))
 		return false;
-	foreach(lc, c->keys)
+	foreach_ptr(ScanKeyData, key, c->keys)
 	{
-		if (!add_range(c, lfirst(lc), e))
+		if (!add_range(c, key, e))
 			return false;
 	}
 	return true;

@@ -266,7 +266,6 @@ sfx_histogram_will_do(const PlannerInfo *root, const RelOptInfo *rel, const Inde
 	int			first = -1,
 				last = INT_MAX;
 	bool		simple = true;
-	ListCell   *lc;
 
 	if (!reads_one_table(root, rel) || info->indexkeys[0] != attno)
 		return false;
@@ -279,8 +278,8 @@ sfx_histogram_will_do(const PlannerInfo *root, const RelOptInfo *rel, const Inde
 	h = histogram_of(index, row);
 	if (h)
 	{
-		foreach(lc, rel->baserestrictinfo)
-			simple = simple && narrow(h, index, rel, attno, (OpExpr *) lfirst_node(RestrictInfo, lc)->clause, &first, &last);
+		foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
+			simple = simple && narrow(h, index, rel, attno, (OpExpr *) rinfo->clause, &first, &last);
 	}
 	index_close(index, NoLock);
 	ReleaseSysCache(row);

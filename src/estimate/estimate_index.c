@@ -10,11 +10,8 @@
 static bool
 has_equality(RelOptInfo *rel, AttrNumber attno)
 {
-	ListCell   *lc;
-
-	foreach(lc, rel->baserestrictinfo)
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		SfxConditions c = {.varno = rel->relid,.attno = attno};
 
 		if (attno > 0 && sfx_is_equality(rinfo) && sfx_conditions_mentioned((Node *) rinfo->clause, &c))
@@ -36,12 +33,9 @@ static bool
 has_inequality(RelOptInfo *rel, AttrNumber attno)
 {
 	SfxConditions c = {.varno = rel->relid,.attno = attno};
-	ListCell   *lc;
 
-	foreach(lc, rel->baserestrictinfo)
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
 		if (attno > 0 && !sfx_is_equality(rinfo) &&
 			sfx_conditions_mentioned((Node *) rinfo->clause, &c))
 			return true;
@@ -66,12 +60,8 @@ may_be_scanned(RelOptInfo *rel, const IndexOptInfo *info)
 static bool
 go_together(RelOptInfo *rel, const IndexOptInfo *info, int col)
 {
-	ListCell   *lc;
-
-	foreach(lc, rel->indexlist)
+	foreach_node(IndexOptInfo, other, rel->indexlist)
 	{
-		const IndexOptInfo *other = lfirst_node(IndexOptInfo, lc);
-
 		if (col == 0 || other == info || !has_key_column(other, info->indexkeys[col]) || !may_be_scanned(rel, other))
 			continue;
 		for (int i = 0; i < col; i++)
@@ -104,11 +94,9 @@ sfx_telling_index(RelOptInfo *rel, AttrNumber attno, int *col)
 	IndexOptInfo *first = NULL;
 	IndexOptInfo *chain = NULL;
 	int			length = 0;
-	ListCell   *lc;
 
-	foreach(lc, rel->indexlist)
+	foreach_node(IndexOptInfo, info, rel->indexlist)
 	{
-		IndexOptInfo *info = lfirst_node(IndexOptInfo, lc);
 		int			n;
 
 		if (!tells_of_all(info))

@@ -156,15 +156,12 @@ is_our_info(const IndexOptInfo *info)
 static void
 lift_relation_info(SFX_REL_INFO_PARAMS)
 {
-	ListCell   *lc;
-
 	if (prev_relation_info)
 		prev_relation_info(SFX_REL_INFO_ARGS);
 	if (!planner_lift)
 		return;
-	foreach(lc, rel->indexlist)
+	foreach_ptr(IndexOptInfo, info, rel->indexlist)
 	{
-		IndexOptInfo *info = (IndexOptInfo *) lfirst(lc);
 		bool		all;
 
 		/* without sortopfamily core has found a column whose order no btree family knows */

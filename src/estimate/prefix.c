@@ -52,11 +52,9 @@ is_prefix_pattern(const text *pattern, const text *prefix)
 static const text *
 bound_of(const IndexPath *path, const IndexClause *clause, int strategy)
 {
-	ListCell   *lc;
-
-	foreach(lc, clause->indexquals)
+	foreach_node(RestrictInfo, rinfo, clause->indexquals)
 	{
-		const OpExpr *op = (const OpExpr *) lfirst_node(RestrictInfo, lc)->clause;
+		const OpExpr *op = (const OpExpr *) rinfo->clause;
 
 		if (IsA(op, OpExpr) &&
 			get_op_opfamily_strategy(op->opno, path->indexinfo->opfamily[clause->indexcol]) == strategy)
@@ -95,12 +93,8 @@ is_exact(const IndexPath *path, const IndexClause *clause)
 void
 sfx_prefix_mark_exact(IndexPath *path)
 {
-	ListCell   *lc;
-
-	foreach(lc, path->indexclauses)
+	foreach_node(IndexClause, clause, path->indexclauses)
 	{
-		IndexClause *clause = lfirst_node(IndexClause, lc);
-
 		if (clause->lossy && is_exact(path, clause))
 			clause->lossy = false;
 	}

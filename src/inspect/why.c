@@ -22,7 +22,6 @@ plan(const char *query)
 {
 	SPIPlanPtr	prepared;
 	CachedPlan *cached;
-	ListCell   *lc;
 
 	SPI_connect();
 	prepared = SPI_prepare_cursor(query, 0, NULL, CURSOR_OPT_PARALLEL_OK);
@@ -32,8 +31,8 @@ plan(const char *query)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the query is not one statement that can be planned"),
 				 errhint("Pass one query, with constants in place of its parameters.")));
-	foreach(lc, cached->stmt_list)
-		SfxCheckRights(lfirst_node(PlannedStmt, lc));
+	foreach_node(PlannedStmt, node, cached->stmt_list)
+		SfxCheckRights(node);
 	/* a plan that is not saved has no owner */
 	ReleaseCachedPlan(cached, NULL);
 	SPI_finish();
@@ -47,7 +46,6 @@ surfidx_why_not(PG_FUNCTION_ARGS)
 	SfxAggReport report = {CurrentMemoryContext, NIL};
 	SfxAggReport *outer = sfx_agg_set_report(&report);
 	StringInfoData said;
-	ListCell   *lc;
 
 	PG_TRY();
 	{
@@ -61,7 +59,7 @@ surfidx_why_not(PG_FUNCTION_ARGS)
 	if (report.lines == NIL)
 		PG_RETURN_NULL();
 	initStringInfo(&said);
-	foreach(lc, report.lines)
-		appendStringInfo(&said, "%s%s", said.len > 0 ? "\n" : "", (char *) lfirst(lc));
+	foreach_ptr(char, line, report.lines)
+		appendStringInfo(&said, "%s%s", said.len > 0 ? "\n" : "", line);
 	PG_RETURN_TEXT_P(cstring_to_text(said.data));
 }

@@ -84,15 +84,14 @@ static bool
 may_pass(PlannerInfo *root, const Path *path)
 {
 	const AppendPath *append = (const AppendPath *) bare_path(path);
-	ListCell   *lc;
 
 	if (!IsA(append, AppendPath))
 		return may_pass_scan(root, path);
 	if (append->path.parallel_aware)
 		return false;
-	foreach(lc, append->subpaths)
+	foreach_ptr(Path, below, append->subpaths)
 	{
-		if (may_pass(root, lfirst(lc)))
+		if (may_pass(root, below))
 			return true;
 	}
 	return false;
@@ -124,16 +123,14 @@ cost_to_pass(PlannerInfo *root, const Path *path, double rows)
 {
 	const Path *bare = bare_path(path);
 	Cost		cost = 0;
-	ListCell   *lc;
 
 	if (!may_pass(root, path))
 		return cost_to_fetch(path, rows);
 	if (IsA(bare, IndexPath))
 		return rows < sfx_offset_worth(bare->parent->pages) ? cost_to_fetch(path, rows) :
 			path->startup_cost + cost_to_pass_index((const IndexPath *) bare, rows);
-	foreach(lc, ((const AppendPath *) bare)->subpaths)
+	foreach_ptr(const Path, one, ((const AppendPath *) bare)->subpaths)
 	{
-		const Path *one = lfirst(lc);
 		double		of_one = Min(rows, one->rows);
 
 		cost += cost_to_pass(root, one, of_one);
@@ -171,7 +168,6 @@ offset_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelO
 			 void *extra)
 {
 	const		FinalPathExtraData *final = extra;
-	ListCell   *lc;
 
 	if (prev_upper_paths)
 		prev_upper_paths(root, stage, input, output, extra);
@@ -179,8 +175,8 @@ offset_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input, RelO
 		root->parse->limitOffset == NULL || root->parse->rowMarks != NIL ||
 		root->parse->commandType != CMD_SELECT)
 		return;
-	foreach(lc, input->pathlist)
-		offer_path(root, output, lfirst(lc), final);
+	foreach_ptr(Path, path, input->pathlist)
+		offer_path(root, output, path, final);
 }
 
 void

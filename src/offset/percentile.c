@@ -181,7 +181,6 @@ find_indexes(const Query *q, const SfxPercentileOrder *order, bool *has)
 	const RangeTblEntry *rte = table_of(q);
 	Bitmapset  *conditions = NULL;
 	Relation	table;
-	ListCell   *lc;
 
 	has[0] = has[1] = false;
 	if (rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW)
@@ -192,9 +191,9 @@ find_indexes(const Query *q, const SfxPercentileOrder *order, bool *has)
 	if (table->rd_rel->relhasindex && (RelationIsPermanent(table) || !RecoveryInProgress()) &&
 		RelationGetNumberOfBlocks(table) >= PAGES_WORTH && !has_old_nulls(table, order))
 	{
-		foreach(lc, RelationGetIndexList(table))
+		foreach_oid(oid, RelationGetIndexList(table))
 		{
-			Relation	index = index_open(lfirst_oid(lc), rte->rellockmode);
+			Relation	index = index_open(oid, rte->rellockmode);
 			bool		nulls_first;
 
 			if (has_order(index, order, conditions, &nulls_first))

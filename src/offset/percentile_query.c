@@ -339,14 +339,13 @@ add_subquery(Query *q, Query *below, const char *name)
 {
 	RangeTblEntry *rte = makeNode(RangeTblEntry);
 	RangeTblRef *ref = makeNode(RangeTblRef);
-	ListCell   *lc;
 
 	rte->rtekind = RTE_SUBQUERY;
 	rte->subquery = below;
 	rte->eref = makeAlias(name, NIL);
-	foreach(lc, below->targetList)
+	foreach_node(TargetEntry, tle, below->targetList)
 		rte->eref->colnames = lappend(rte->eref->colnames,
-									  makeString(lfirst_node(TargetEntry, lc)->resname));
+									  makeString(tle->resname));
 	rte->inFromCl = true;
 	q->rtable = lappend(q->rtable, rte);
 	ref->rtindex = list_length(q->rtable);

@@ -303,16 +303,15 @@ serve_all(SfxServed *served_last)
 	List	   *list = list_indexes();
 	bool		go_on = true;
 	SfxServed	before = SFX_SERVED;
-	ListCell   *l;
 
-	foreach(l, list)
+	foreach_oid(oid, list)
 	{
 		SfxServed	served;
 
 		CHECK_FOR_INTERRUPTS();
-		if (sfx_requests_claim(lfirst_oid(l), before))
+		if (sfx_requests_claim(oid, before))
 		{
-			go_on = serve_safely(lfirst_oid(l), &merge_due, &served);
+			go_on = serve_safely(oid, &merge_due, &served);
 
 			/*
 			 * there was no request for it, so a failure must not keep later requests off (VAIN_MS)
@@ -361,16 +360,15 @@ static bool
 share_out(SfxBudgetPass *pass, bool *go_on)
 {
 	List	   *list = list_indexes();
-	ListCell   *l;
 
 	pass->x = palloc0(sizeof(SfxBudgetIndex) * Max(list_length(list), 1));
-	foreach(l, list)
+	foreach_oid(oid, list)
 	{
 		Task		look = {AccessShareLock, look_at_index, pass};
 		SfxServed	served;
 
 		CHECK_FOR_INTERRUPTS();
-		if (!(*go_on = serve_safely(lfirst_oid(l), &look, &served)))
+		if (!(*go_on = serve_safely(oid, &look, &served)))
 			return false;
 		pass->some_locked |= served != SFX_SERVED;
 	}
