@@ -212,10 +212,7 @@ sfx_raw_get(const SfxColumn *col, const uint8 *p, int len, Datum *value, char *a
 		int			head = col->counted ? 2 : SQUEEZED_HEAD;
 
 		if (len - head < (int) (VARHDRSZ_COMPRESSED - VARHDRSZ))
-			ereport(ERROR,
-					(errcode(ERRCODE_INDEX_CORRUPTED),
-					 errmsg("surfidx index key holds a damaged compressed value"),
-					 errhint("Please REINDEX the index.")));
+			sfx_long_damaged();
 		memcpy(start, p + head, len - head);
 		SET_VARSIZE_COMPRESSED(arena, VARHDRSZ + len - head);
 		*value = PointerGetDatum(arena);
