@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int	tap_count,
 			tap_failed;
@@ -45,6 +46,28 @@ rnd(uint64_t *state)
 	z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
 	z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
 	return z ^ (z >> 31);
+}
+
+/* For qsort. */
+static inline int
+cmp64(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a,
+				y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* A copy of a block, allocated to the byte, with three bits changed, one of them near its start. */
+static inline uint8_t *
+damaged_copy(const uint8_t *block, int size, uint64_t *seed)
+{
+	uint8_t    *b = malloc((size_t) size);
+
+	memcpy(b, block, (size_t) size);
+	for (int f = 0; f < 3; f++)
+		b[rnd(seed) % (f == 0 && size > 8 ? 8 : (uint64_t) size)] ^= (uint8_t) (1 << rnd(seed) % 8);
+	return b;
 }
 
 #endif							/* SFX_TAP_H */

@@ -131,15 +131,6 @@ test_no_decimals(void)
 	ok(bad == 0, "decimals are");
 }
 
-static int
-cmp64(const void *a, const void *b)
-{
-	uint64_t	x = *(const uint64_t *) a,
-				y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Make n images in order; returns how many of their last bytes differ. */
 static unsigned
 make_images(int kind, int n, uint64_t *image)

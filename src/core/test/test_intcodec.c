@@ -11,15 +11,6 @@
 static const char *const codec_name[] = {"any", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB",
 	"STREAMVBYTE"};
 
-static int
-cmp64(const void *a, const void *b)
-{
-	uint64_t	x = *(const uint64_t *) a,
-				y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /* Fill v with n values of one kind; true if they are sorted. */
 static bool
 make(int kind, int n, uint64_t *seed, uint64_t *v)
@@ -246,10 +237,7 @@ test_damage(void)
 		size = sfx_int_encode_as((SfxIntCodec) (1 + rnd(&seed) % (SFX_INT_CODECS - 1)), v, n, enc, sizeof(enc));
 		if (size < 0)
 			continue;
-		b = malloc((size_t) size);
-		memcpy(b, enc, (size_t) size);
-		for (int f = 0; f < 3; f++)
-			b[rnd(&seed) % (f == 0 && size > 8 ? 8 : (uint64_t) size)] ^= (uint8_t) (1 << rnd(&seed) % 8);
+		b = damaged_copy(enc, size, &seed);
 		lb = int_lower_bound(b, (size_t) size, n, v[n / 2]);
 		good &= lb >= SFX_CORRUPT && lb <= n;
 		good &= sfx_int_size(b, (size_t) size, n) <= size;

@@ -405,6 +405,20 @@ test_cut_kinds(void)
 	ok(met > 1000, "positions were undecided: %d", met);
 }
 
+/* Sort the entries, each of them once. */
+static void
+sort_distinct(void)
+{
+	sort_entries();
+	for (int i = 0, m = 0; i < n; i++)
+	{
+		if (m == 0 || cmp_entry(&entry[m - 1], &entry[i]) != 0)
+			entry[m++] = entry[i];
+		if (i == n - 1)
+			n = m;
+	}
+}
+
 /* Numbers of a shape: the difference of two of them has up to so many bits, more or less often. */
 static void
 make_numbers(uint64_t shape, int count)
@@ -441,14 +455,7 @@ make_numbers(uint64_t shape, int count)
 		for (int i = 0; i < list && n < count; i++)
 			memcpy(add(width, random_tid()), from, width);
 	}
-	sort_entries();
-	for (int i = 0, m = 0; i < n; i++)
-	{
-		if (m == 0 || cmp_entry(&entry[m - 1], &entry[i]) != 0)
-			entry[m++] = entry[i];
-		if (i == n - 1)
-			n = m;
-	}
+	sort_distinct();
 }
 
 /* Long keys that share much, among those that are there. */
@@ -791,14 +798,7 @@ make_lists(Kind kind, Rows rows, int list)
 				table_tid(rows == IN_TURN ? j * nkeys + i : first + j);
 		}
 	}
-	sort_entries();
-	for (int i = 0, m = 0; i < n; i++)
-	{
-		if (m == 0 || cmp_entry(&entry[m - 1], &entry[i]) != 0)
-			entry[m++] = entry[i];
-		if (i == n - 1)
-			n = m;
-	}
+	sort_distinct();
 }
 
 /* Bytes of the pages, full or not, but for what is left of the last one. */

@@ -9,15 +9,6 @@
 
 static const char *const codec_name[] = {"any", "PLAIN", "RUNS", "FOR", "ZIGZAG", "POSTING", "PATCHED"};
 
-static int
-cmp64(const void *a, const void *b)
-{
-	uint64_t	x = *(const uint64_t *) a,
-				y = *(const uint64_t *) b;
-
-	return (x > y) - (x < y);
-}
-
 /*
  * n TIDs in table order with rows per heap page, from row first on; one of so many (0: none) is
  * missing.
@@ -293,10 +284,7 @@ test_damage(void)
 
 		if (size < 0)
 			continue;
-		b = malloc((size_t) size);
-		memcpy(b, enc, (size_t) size);
-		for (int f = 0; f < 3; f++)
-			b[rnd(&seed) % (f == 0 && size > 8 ? 8 : (uint64_t) size)] ^= (uint8_t) (1 << rnd(&seed) % 8);
+		b = damaged_copy(enc, size, &seed);
 		good &= sfx_tid_size(b, (size_t) size, n, nlists ? list_ends : NULL, nlists) <= size;
 		if (sfx_tid_decode(b, (size_t) size, n, nlists ? list_ends : NULL, nlists, from, n, out) == SFX_OK)
 			for (int i = 0; i < n - from; i++)
