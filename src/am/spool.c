@@ -451,10 +451,7 @@ merge_parts(SfxSpool *s)
 
 	for (int p = 0; p < s->shared->nparts; p++)
 		for (int i = 0; i < s->shared->part[p].nfiles; i++)
-			f[n++] = (SpoolFile)
-		{
-			NULL, s->shared->part[p].file[i], 0
-		};
+			f[n++] = (SpoolFile) {NULL, s->shared->part[p].file[i], 0};
 	merge = merge_files(s, f, n);
 	pfree(f);
 	return merge;

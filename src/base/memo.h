@@ -33,10 +33,7 @@ typedef struct SfxLife
 static inline SfxLife
 sfx_life(Relation index, uint64 build_id)
 {
-	return (SfxLife)
-	{
-		SfxRelLocator(index), build_id
-	};
+	return (SfxLife) {SfxRelLocator(index), build_id};
 }
 
 static inline bool

@@ -32,10 +32,7 @@ sfx_bound_set(SfxBoundBuf *buf, const SfxPos *pos)
 	Assert(pos->len <= SFX_BOUND_MAX);
 	if (pos->len > 0)
 		memmove(buf->bytes, pos->key, pos->len);
-	buf->pos = (SfxPos)
-	{
-		buf->bytes, pos->len, pos->tid
-	};
+	buf->pos = (SfxPos) {buf->bytes, pos->len, pos->tid};
 }
 
 /* Copy a position into *buf; it may be buf's own. */
@@ -48,10 +45,7 @@ extern SfxPos sfx_pos_copy(const SfxPos *pos);
 static inline SfxPos
 sfx_entry_pos(const SfxEntry *e)
 {
-	return (SfxPos)
-	{
-		e->key, e->keylen, e->tid
-	};
+	return (SfxPos) {e->key, e->keylen, e->tid};
 }
 
 /* Are the two positions the same, byte for byte? */

@@ -125,10 +125,7 @@ set_low(Around *a, int i, const SfxPos *low)
 	if (low->len == 0 || low->len > SFX_MAX_ENTRY)
 		return;
 	memcpy(a->bytes[i], low->key, low->len);
-	a->low[i] = (SfxPos)
-	{
-		a->bytes[i], low->len, low->tid
-	};
+	a->low[i] = (SfxPos) {a->bytes[i], low->len, low->tid};
 }
 
 static int

@@ -306,10 +306,7 @@ add_chain(Sample *s, int maxpages, bool whole)
 		begin_packer(s, (const uint8 *) "", 0, 0);
 	s->prevlen = -1;
 	s->chainleaves = 0;
-	s->chain = (Yield)
-	{
-		0
-	};
+	s->chain = (Yield) {0};
 	for (int i = 0; i < maxpages; i++)
 	{
 		BlockNumber next = ((BTPageOpaque) PageGetSpecialPointer(s->page.data))->btpo_next;

@@ -363,14 +363,8 @@ sfx_image_forget_file(const SfxLocator *file)
 void
 sfx_image_use(SfxSharedUse *use)
 {
-	use[0] = (SfxSharedUse)
-	{
-		.what = "images"
-	};
-	use[1] = (SfxSharedUse)
-	{
-		.what = "image nodes",.taken = -1,.evicted = -1
-	};
+	use[0] = (SfxSharedUse) {.what = "images"};
+	use[1] = (SfxSharedUse) {.what = "image nodes",.taken = -1,.evicted = -1};
 	if (shared == NULL)
 		return;
 	use[0].places = shared->nslots;

@@ -358,10 +358,7 @@ static void
 note(Seen *s, const SfxColumn *col, const SfxEntry *e, Datum value, Size size)
 {
 	memcpy(s->key, e->key, e->keylen);
-	s->pos = (SfxPos)
-	{
-		s->key, e->keylen, e->tid
-	};
+	s->pos = (SfxPos) {s->key, e->keylen, e->tid};
 	s->value = value;
 	if (!col->typbyval)
 	{

@@ -80,10 +80,7 @@ sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint6
 
 	SFX_STOP("generation dropped");
 	sfx_image_forget(index, &meta, gen);
-	*d = (SfxDropped)
-	{
-		.what = SFX_DROPPED_GEN,.meta = meta,.gen = dropped
-	};
+	*d = (SfxDropped) {.what = SFX_DROPPED_GEN,.meta = meta,.gen = dropped};
 }
 
 /* ---- dropping a run ---- */
@@ -198,10 +195,7 @@ sfx_run_drop(Relation index, uint32 id, uint64 usecs, SfxDropped *d)
 
 	SFX_STOP("run dropped");
 
-	*d = (SfxDropped)
-	{
-		.what = SFX_DROPPED_RUN,.meta = meta,.run = run
-	};
+	*d = (SfxDropped) {.what = SFX_DROPPED_RUN,.meta = meta,.run = run};
 }
 
 void

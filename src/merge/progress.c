@@ -71,10 +71,7 @@ sfx_progress_end(SfxProgress *p)
 void
 sfx_progress_use(SfxSharedUse *use)
 {
-	*use = (SfxSharedUse)
-	{
-		.what = "merges",.places = PROGRESS_SLOTS,.taken = -1,.evicted = -1
-	};
+	*use = (SfxSharedUse) {.what = "merges",.places = PROGRESS_SLOTS,.taken = -1,.evicted = -1};
 	for (int i = 0; shared && i < PROGRESS_SLOTS; i++)
 		use->used += shared->slot[i].pid != 0;
 }

@@ -55,10 +55,7 @@ sfx_leap_prepare(SfxScanKeys *sk, ScanKey keys, int from)
 		sk->leap_hi = MemoryContextAlloc(sk->parent, SFX_MAX_ENTRY + 1);
 		sk->leap_to = MemoryContextAlloc(sk->parent, SFX_BOUND_MAX);
 	}
-	iv = (ByteRange)
-	{
-		sk->leap_lo, sk->leap_hi, 0, 0
-	};
+	iv = (ByteRange) {sk->leap_lo, sk->leap_hi, 0, 0};
 	sk->leap_list = NULL;
 	col = sk->quals[from].col;
 	for (int i = 0; i < sk->nfilters; i++)

@@ -306,10 +306,7 @@ place_of_worker(bool pressing)
 		return -1;
 	}
 	adopt_orphans(MyDatabaseId);
-	shared->worker[place] = (WorkerSlot)
-	{
-		.db = MyDatabaseId,.asked = GetCurrentTimestamp()
-	};
+	shared->worker[place] = (WorkerSlot) {.db = MyDatabaseId,.asked = GetCurrentTimestamp()};
 	return place;
 }
 
@@ -434,10 +431,7 @@ make_request(Oid db, Oid index)
 		shared->turned_out++;
 	}
 	shared->taken++;
-	shared->request[place] = (Request)
-	{
-		.db = db,.index = index
-	};
+	shared->request[place] = (Request) {.db = db,.index = index};
 	return &shared->request[place];
 }
 
@@ -600,10 +594,7 @@ hand_on(Turn *t)
 	my_slot = -1;
 	if (t->other != InvalidOid)
 		adopt_orphans(t->other);
-	shared->worker[t->place] = (WorkerSlot)
-	{
-		.db = t->other,.asked = GetCurrentTimestamp()
-	};
+	shared->worker[t->place] = (WorkerSlot) {.db = t->other,.asked = GetCurrentTimestamp()};
 	if (missed && !SFX_MUTANT("missed requests are not handed on") && !note_missed(MyDatabaseId, -1))
 		(void) make_request(MyDatabaseId, InvalidOid);
 }
@@ -697,10 +688,7 @@ take_back(int place)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	if (shared->worker[place].db == InvalidOid)
 	{
-		shared->worker[place] = (WorkerSlot)
-		{
-			.db = MyDatabaseId,.started = true
-		};
+		shared->worker[place] = (WorkerSlot) {.db = MyDatabaseId,.started = true};
 		my_slot = place;
 	}
 	LWLockRelease(&shared->lock);
@@ -831,14 +819,8 @@ sfx_requests_claim(Oid index, SfxServed served)
 void
 sfx_requests_use(SfxSharedUse *use)
 {
-	use[0] = (SfxSharedUse)
-	{
-		.what = "merge requests",.places = MAX_REQUESTS
-	};
-	use[1] = (SfxSharedUse)
-	{
-		.what = "merge workers",.places = sfx_guc_max_merge_workers
-	};
+	use[0] = (SfxSharedUse) {.what = "merge requests",.places = MAX_REQUESTS};
+	use[1] = (SfxSharedUse) {.what = "merge workers",.places = sfx_guc_max_merge_workers};
 	if (shared == NULL)
 		return;
 	LWLockAcquire(&shared->lock, LW_SHARED);

@@ -323,10 +323,7 @@ sfx_activity_set_hand(Relation index, const uint8 *key, int len)
 void
 sfx_activity_use(SfxSharedUse *use)
 {
-	*use = (SfxSharedUse)
-	{
-		.what = "counters"
-	};
+	*use = (SfxSharedUse) {.what = "counters"};
 	if (shared == NULL)
 		return;
 	LWLockAcquire(&shared->lock, LW_SHARED);

@@ -50,10 +50,7 @@ sfx_last_before(Relation index, const SfxMeta *meta, const SfxOrder *order, cons
 
 	if (t == NULL || t->len == 0)
 		return false;
-	last = (SfxPos)
-	{
-		t->key, t->len, t->tid
-	};
+	last = (SfxPos) {t->key, t->len, t->tid};
 	return sfx_order_cmp_pos(order, &last, pos) < 0;
 }
 
