@@ -9,7 +9,11 @@
 uint64_t
 sfx_ld64_edge(SfxBuf b, uint32_t off)
 {
-	return off < b.len ? sfx_load_bytes(b.p + off, b.len - off < 8 ? b.len - off : 8) : 0;
+	uint64_t	v = 0;
+
+	for (uint32_t i = 0; i < 8 && off < b.len && i < b.len - off; i++)
+		v |= (uint64_t) b.p[off + i] << (8 * i);
+	return v;
 }
 
 uint32_t
