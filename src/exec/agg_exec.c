@@ -308,6 +308,8 @@ prepare_output(SfxExprs *exprs, SfxAggOutput *out)
 		out->filter = sfx_condition_prepare(exprs, make_ands_implicit(out->aggref->aggfilter));
 	if (sfx_agg_is_computed(out))
 		out->args = sfx_arguments_prepare(exprs, arguments_of(out->aggref));
+	if (out->kind == SFX_AGG_FED)
+		out->fed = sfx_fed_create(out->aggref);
 }
 
 static void

@@ -32,7 +32,6 @@
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
-#include "parser/parse_coerce.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -699,29 +698,9 @@ sfx_agg_transition(const Aggref *agg)
 }
 
 /*
- * May the aggregate's functions be called by the index?  Not if core would raise an error at the
- * first value, as this is not of the state's type.
+ * How the index computes an aggregate of values that are computed from its columns, or, if its
+ * functions are not volatile, any aggregate.  False: it cannot.
  */
-static bool
-is_fed(const Aggref *agg)
-{
-	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(agg->aggfnoid));
-	Oid			transition = sfx_agg_transition(agg);
-	bool		initial = true;
-
-	if (HeapTupleIsValid(tup))
-	{
-		(void) SysCacheGetAttr(AGGFNOID, tup, Anum_pg_aggregate_agginitval, &initial);
-		ReleaseSysCache(tup);
-	}
-	if (initial && func_strict(transition) &&
-		(agg->aggargtypes == NIL ||
-		 !IsBinaryCoercible(linitial_oid(agg->aggargtypes), agg->aggtranstype)))
-		return false;
-	return func_volatile(transition) != PROVOLATILE_VOLATILE;
-}
-
-/* The same for values that are computed from the index's columns, and for any aggregate. */
 static bool
 find_computed(const Search *s, const SfxAggQuestion *q, const Aggref *agg, SfxAggWanted *w,
 			  SfxAggOutput *out)
@@ -744,7 +723,8 @@ find_computed(const Search *s, const SfxAggQuestion *q, const Aggref *agg, SfxAg
 	{
 		out->kind = SFX_AGG_FED;
 		w->in_order = true;
-		return is_fed(agg) && is_in_order(s, q, w, agg);
+		return func_volatile(sfx_agg_transition(agg)) != PROVOLATILE_VOLATILE &&
+			is_in_order(s, q, w, agg);
 	}
 	return true;
 }

@@ -16,6 +16,7 @@
 #include "executor/executor.h"
 #include "executor/nodeAgg.h"
 #include "parser/parse_agg.h"
+#include "parser/parse_coerce.h"
 #include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/expandeddatum.h"
@@ -103,10 +104,21 @@ create_caller(const SfxAggregates *a)
 	return caller;
 }
 
-SfxFed *
-sfx_fed_create(SfxAggregates *a, const SfxAggOutput *out)
+/* Core's error, if the first value would be the state and is not of its type. */
+static void
+check_first_value(const SfxFed *fed, const Aggref *agg, const Oid *types)
 {
-	const Aggref *agg = out->aggref;
+	if (fed->transfn.fn_strict && fed->initial.isnull &&
+		(fed->nargs == 0 || !IsBinaryCoercible(types[0], agg->aggtranstype)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_FUNCTION_DEFINITION),
+				 errmsg("aggregate %u needs to have compatible input type and transition type",
+						agg->aggfnoid)));
+}
+
+SfxFed *
+sfx_fed_create(const Aggref *agg)
+{
 	SfxFed	   *fed = palloc0(sizeof(SfxFed));
 	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(agg->aggfnoid));
 	Form_pg_aggregate form;
@@ -115,8 +127,6 @@ sfx_fed_create(SfxAggregates *a, const SfxAggOutput *out)
 
 	if (!HeapTupleIsValid(tup))
 		elog(ERROR, "cache lookup failed for aggregate %u", agg->aggfnoid);
-	if (a->caller == NULL)
-		a->caller = create_caller(a);
 	form = (Form_pg_aggregate) GETSTRUCT(tup);
 	fed->pertrans.aggref = unconstify(Aggref *, agg);
 	fed->nargs = get_aggregate_argtypes(unconstify(Aggref *, agg), types);
@@ -125,13 +135,21 @@ sfx_fed_create(SfxAggregates *a, const SfxAggOutput *out)
 								 agg->inputcollid, form->aggtransfn, InvalidOid, &expr, NULL);
 	fmgr_info_set_expr((Node *) expr, &fed->transfn);
 	fed->call = palloc0(SizeForFunctionCallInfo(fed->nargs + 1));
-	InitFunctionCallInfoData(*fed->call, &fed->transfn, fed->nargs + 1, agg->inputcollid,
-							 (Node *) a->caller, NULL);
+	InitFunctionCallInfoData(*fed->call, &fed->transfn, fed->nargs + 1, agg->inputcollid, NULL, NULL);
 	get_typlenbyval(agg->aggtranstype, &fed->typlen, &fed->typbyval);
 	fed->initial.value = initial_state(tup, agg->aggtranstype, &fed->initial.isnull);
+	check_first_value(fed, agg, types);
 	find_last(fed, agg, form, types, fed->nargs);
 	ReleaseSysCache(tup);
 	return fed;
+}
+
+void
+sfx_fed_begin(SfxAggregates *a, SfxFed *fed)
+{
+	if (a->caller == NULL)
+		a->caller = create_caller(a);
+	fed->call->context = (Node *) a->caller;
 }
 
 /* ---- states ---- */
@@ -244,15 +262,15 @@ call(const SfxFed *fed, FedState *state, const NullableDatum *arg, MemoryContext
 void
 sfx_fed_open(SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s)
 {
-	m->fed->open = state_of(a, m->fed, s);
-	a->caller->curaggcontext = &m->fed->open->context;
-	a->caller->curpertrans = &m->fed->pertrans;
+	m->out.fed->open = state_of(a, m->out.fed, s);
+	a->caller->curaggcontext = &m->out.fed->open->context;
+	a->caller->curpertrans = &m->out.fed->pertrans;
 }
 
 void
 sfx_fed_add(SfxAggregates *a, const SfxAggMethod *m, const NullableDatum *arg, int times)
 {
-	SfxFed	   *fed = m->fed;
+	SfxFed	   *fed = m->out.fed;
 	MemoryContext scratch = a->caller->tmpcontext->ecxt_per_tuple_memory;
 	MemoryContext old = MemoryContextSwitchTo(scratch);
 
@@ -265,7 +283,7 @@ sfx_fed_add(SfxAggregates *a, const SfxAggMethod *m, const NullableDatum *arg, i
 Datum
 sfx_fed_value(SfxAggregates *a, const SfxAggMethod *m, const SfxAggState *s, bool *isnull)
 {
-	SfxFed	   *fed = m->fed;
+	SfxFed	   *fed = m->out.fed;
 	const FedState *state = state_of(a, fed, unconstify(SfxAggState *, s));
 
 	LOCAL_FCINFO(fcinfo, FUNC_MAX_ARGS);

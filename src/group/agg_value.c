@@ -125,7 +125,7 @@ set_method(SfxAggregates *a, SfxAggMethod *m, const SfxAggOutput *out)
 	if (out->kind == SFX_AGG_LEAST)
 		find_function(m);
 	if (out->kind == SFX_AGG_FED)
-		m->fed = sfx_fed_create(a, out);
+		sfx_fed_begin(a, out->fed);
 	m->numeric = sfx_aggregate_is_numeric(out->aggref) && out->kind != SFX_AGG_FED;
 	m->last = m->numeric && key && sfx_aggregate_ends_keys(a->kd, out->column);
 	m->integer = (!m->numeric && (out->kind == SFX_AGG_SUM || out->kind == SFX_AGG_AVG)) ||
@@ -486,7 +486,7 @@ add_one_by_one(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock
 	bool		by_key = block->dups && is_told_by_keys(a, m);
 	NullableDatum *arg = a->arg;
 
-	if (m->fed)
+	if (m->out.fed)
 		sfx_fed_open(a, m, s);
 	for (int i = from, end; i < to; i = end)
 	{
@@ -500,7 +500,7 @@ add_one_by_one(SfxAggregates *a, SfxAggMethod *m, SfxAggState *s, const SfxBlock
 			sfx_arguments_compute(a->exprs, m->out.args, values, isnull, arg);
 		else
 			*arg = (NullableDatum) {values[m->out.column], isnull[m->out.column]};
-		if (m->fed)
+		if (m->out.fed)
 			sfx_fed_add(a, m, arg, end - i);
 		else if (!arg->isnull)
 			add_value(a, m, s, arg->value, end - i);

@@ -50,7 +50,14 @@ typedef struct SfxAggOutput
 	Expr	   *expr;			/* FUNCTION: the expression, ... */
 	SfxExpr    *prepared;		/* ... ready to be evaluated */
 	SfxCondition *filter;		/* rows have to pass it; NULL: there is none */
+	struct SfxFed *fed;			/* FED: the aggregate's functions */
 } SfxAggOutput;
+
+/*
+ * Look up an aggregate's functions, when the query begins, as core does: a cursor may be open when
+ * they are replaced.
+ */
+extern struct SfxFed *sfx_fed_create(const Aggref *agg);
 
 /* Are values of entries computed from columns? */
 static inline bool

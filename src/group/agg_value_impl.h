@@ -33,7 +33,6 @@ typedef struct SfxAggMethod
 	int			width;
 	uint64		flip;			/* bits to flip, also above those of its width */
 	FmgrInfo	transfn;
-	struct SfxFed *fed;			/* FED: its functions */
 } SfxAggMethod;
 
 /* The outputs of a scan. */
@@ -176,8 +175,8 @@ extern void sfx_agg_add_row(SfxAggregates *a, const SfxAggMethod *m, SfxAggState
 
 /* ---- agg_fed.c ---- */
 
-/* Look up the functions of an aggregate. */
-extern struct SfxFed *sfx_fed_create(SfxAggregates *a, const SfxAggOutput *out);
+/* Have a caller for the functions of an aggregate. */
+extern void sfx_fed_begin(SfxAggregates *a, struct SfxFed *fed);
 
 /* Begin to add to this state; and call the transition function with arguments, `times` times. */
 extern void sfx_fed_open(SfxAggregates *a, const SfxAggMethod *m, SfxAggState *s);
