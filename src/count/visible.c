@@ -38,6 +38,8 @@
 #define RADIX_BITS			11
 #define RADIX				(1 << RADIX_BITS)
 #define RADIX_WORTH			2048	/* shorter lists are sorted by comparisons */
+#define FEW_WORTH			512 /* shorter ones are not looked at for few that are out of order */
+#define FEW_OF(n)			((n) / 8 + 64)	/* so many of n are few */
 
 /* In an item to be visited, the row's number is in the high bits, and its TID below. */
 #define ROW_SHIFT			48
@@ -166,25 +168,92 @@ cmp_tid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static void sort_by_place(uint64 *tid, int n);
+
+/* How many of n sorted ones are not beyond that place? */
+static int
+count_before(const uint64 *tid, int n, uint64 place)
+{
+	int			from = 0;
+
+	while (from < n)
+	{
+		int			middle = from + (n - from) / 2;
+
+		if (ROW_TID(tid[middle]) <= place)
+			from = middle + 1;
+		else
+			n = middle;
+	}
+	return from;
+}
+
 /*
- * Sort by heap block, and in each block by offset, since memory is read fastest in order.  A radix
- * sort from the lowest digit on, without the digits above the highest block.
+ * Sort where few are out of order: a stage before the one that has most, or rows that were updated.
+ * These are taken out and merged with the others.  False: they are not few, and nothing is sorted.
+ */
+static bool
+sort_few(uint64 *tid, int n)
+{
+	uint64	   *out = palloc(sizeof(uint64) * FEW_OF(n));
+	int			nout = 0;
+	int			kept = 0;
+	int			i;
+	int			breaks = 0;
+
+	for (i = 0; i < n && breaks < FEW_OF(i); i++)
+	{
+		uint64		place = ROW_TID(tid[i]);
+		uint64		before = kept > 0 ? ROW_TID(tid[kept - 1]) : 0;
+		uint64		next = i + 1 < n ? ROW_TID(tid[i + 1]) : place;
+		int			stay = kept;
+
+		if (likely(place >= before && (place <= next || next < before)))
+		{
+			tid[kept++] = tid[i];
+			continue;
+		}
+		/* where another run begins, what the one before has beyond goes */
+		if (place <= next && next < before)
+			stay = count_before(tid, kept, place);
+		if (nout + kept - stay + 1 > FEW_OF(n))
+			break;
+		memcpy(out + nout, tid + stay, sizeof(uint64) * (kept - stay));
+		nout += kept - stay;
+		breaks++;
+		if (stay < kept)
+			tid[stay++] = tid[i];
+		else
+			out[nout++] = tid[i];
+		kept = stay;
+	}
+	memcpy(tid + kept, out, sizeof(uint64) * nout);
+	if (i == n && nout > 0)
+	{
+		sort_by_place(out, nout);
+		for (int at = n; nout > 0;)
+			tid[--at] = kept > 0 && ROW_TID(tid[kept - 1]) > ROW_TID(out[nout - 1]) ?
+				tid[--kept] : out[--nout];
+	}
+	pfree(out);
+	return i == n;
+}
+
+/*
+ * Sort by heap block, and in each block by offset, since memory is read fastest in order.  Many by a
+ * radix sort from the lowest digit on, without the digits above the highest block.
  */
 static void
 sort_by_place(uint64 *tid, int n)
 {
 	uint64	   *other;
 	uint64	   *from = tid;
-	uint64		all = ROW_TID(tid[0]);
-	bool		sorted = true;
+	uint64		all = 0;
 
-	for (int i = 1; i < n; i++)
-	{
-		all |= ROW_TID(tid[i]);
-		sorted &= ROW_TID(tid[i - 1]) <= ROW_TID(tid[i]);
-	}
-	if (sorted)
+	if (n >= FEW_WORTH && sort_few(tid, n))
 		return;
+	for (int i = 0; i < n; i++)
+		all |= ROW_TID(tid[i]);
 	if (n < RADIX_WORTH)
 	{
 		qsort(tid, n, sizeof(uint64), cmp_tid);
