@@ -597,25 +597,19 @@ SfxFunctionIsC(Oid funcid)
 					(node)->ioss_NumOrderByKeys, SfxReadsOnly(&(node)->ss))
 #endif
 
-/* Is the column declared NOT NULL?  The planner knows from 17 on. */
-#include "utils/lsyscache.h"
-#if PG_VERSION_NUM < 170000
-#include "access/htup_details.h"
-#include "catalog/pg_attribute.h"
-static inline bool
-SfxColumnIsNotNull(const RangeTblEntry *rte, const RelOptInfo *rel, AttrNumber attnum)
-{
-	HeapTuple	tup = SearchSysCache2(ATTNUM, ObjectIdGetDatum(rte->relid), Int16GetDatum(attnum));
-	bool		notnull = HeapTupleIsValid(tup) && ((Form_pg_attribute) GETSTRUCT(tup))->attnotnull;
-
-	if (HeapTupleIsValid(tup))
-		ReleaseSysCache(tup);
-	return attnum > 0 && notnull;
-}
+/*
+ * Is the column declared NOT NULL, and not NOT VALID, which there is from 18 on?  From 17 on core
+ * drops conditions that follow from that.
+ */
+#if PG_VERSION_NUM < 180000
+#define SfxColumnIsNotNull(table, attnum) \
+	((attnum) > 0 && TupleDescAttr(RelationGetDescr(table), (attnum) - 1)->attnotnull)
 #else
-#define SfxColumnIsNotNull(rte, rel, attnum) \
-	((attnum) > 0 && bms_is_member(attnum, (rel)->notnullattnums))
+#define SfxColumnIsNotNull(table, attnum) \
+	((attnum) > 0 && ATTNULLABILITY_VALID == \
+	 TupleDescCompactAttr(RelationGetDescr(table), (attnum) - 1)->attnullability)
 #endif
+#define SFX_CORE_DROPS_NOT_NULL (PG_VERSION_NUM >= 170000)
 
 /* Members of an equivalence class, including those of a child table, which stand apart since 18. */
 #if PG_VERSION_NUM < 180000

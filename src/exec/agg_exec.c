@@ -22,6 +22,7 @@
 #include "index_only.h"
 #include "scan.h"
 #include "settings.h"
+#include "settled.h"
 #include "slot.h"
 #include "visible.h"
 
@@ -211,8 +212,6 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 	}
 	if (!stepped)
 		forget_steps(&node->grouping);
-	node->counts = node->grouping.columns == 0 && !node->grouping.distinct &&
-		!sfx_aggregates_need_keys(node->outputs, node->noutputs);
 }
 
 /* ---- the state ---- */
@@ -336,6 +335,26 @@ prepare_expressions(SfxAggNode *node)
 	node->counts = false;
 }
 
+/* Count rows where a column's values are counted and this snapshot sees no NULL (settled.h). */
+static void
+count_without_nulls(SfxAggNode *node)
+{
+	const IndexOnlyScanState *child = linitial_node(IndexOnlyScanState, node->css.custom_ps);
+	const int16 *keys = child->ioss_RelationDesc->rd_index->indkey.values;
+
+	for (int i = 0; i < node->noutputs; i++)
+	{
+		SfxAggOutput *out = &node->outputs[i];
+
+		if (out->kind == SFX_AGG_COUNT_COLUMN && !sfx_agg_is_computed(out) &&
+			sfx_column_has_no_nulls(child->ss.ss_currentRelation, keys[out->column],
+									child->ss.ps.state->es_snapshot))
+			out->kind = SFX_AGG_COUNT_ROWS;
+	}
+	node->counts = node->grouping.columns == 0 && !node->grouping.distinct &&
+		!sfx_aggregates_need_keys(node->outputs, node->noutputs);
+}
+
 static void
 begin_node(CustomScanState *css, EState *estate, int eflags)
 {
@@ -345,8 +364,11 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	read_plan(node, plan);
 	check_rights(node);
 	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
-	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0)
-		prepare_expressions(node);
+	/* the index is not open */
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
+		return;
+	count_without_nulls(node);
+	prepare_expressions(node);
 }
 
 static void

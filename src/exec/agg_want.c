@@ -25,6 +25,7 @@
 
 #include "access/genam.h"
 #include "access/stratnum.h"
+#include "access/table.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -271,6 +272,7 @@ typedef struct Search
 	RelOptInfo *rel;
 	const IndexOptInfo *info;
 	const IndexPath *path;
+	Relation	table;
 	Relation	index;
 	SfxKeyDesc	kd;
 } Search;
@@ -466,18 +468,6 @@ strategy_of(const Search *s, int column, const SortGroupClause *clause, const Ex
 }
 
 /*
- * Has the column no NULL in any row that the query may see?  NOT NULL has to be older than the
- * snapshot (R11).
- */
-static bool
-has_no_nulls(const Search *s, AttrNumber attno)
-{
-	const RangeTblEntry *rte = planner_rt_fetch(s->rel->relid, s->root);
-
-	return SfxColumnIsNotNull(rte, s->rel, attno) && sfx_column_is_settled(rte->relid, attno);
-}
-
-/*
  * How does the index order rows by its column, beside how a query does: 1: alike, -1: the other way
  * round, 0: otherwise?
  */
@@ -489,7 +479,8 @@ direction_of(const Search *s, int column, const SortGroupClause *clause, const E
 	bool		alike = (strategy == BTGreaterStrategyNumber) == ((option & INDOPTION_DESC) != 0);
 	bool		nulls = clause->nulls_first == ((option & INDOPTION_NULLS_FIRST) != 0);
 
-	if (strategy == 0 || (nulls != alike && !has_no_nulls(s, s->info->indexkeys[column])))
+	if (strategy == 0 || (nulls != alike &&
+						  !sfx_column_has_no_nulls(s->table, s->info->indexkeys[column], NULL)))
 		return 0;
 	return alike ? 1 : -1;
 }
@@ -743,10 +734,14 @@ find_aggregate_of(const Search *s, const Aggref *agg, const Var *var, SfxAggWant
 	if (agg->aggdistinct != NIL)
 		return wants_distinct(s, agg, w, out);
 	if (agg->aggfnoid == F_COUNT_ANY)
+	{
 		out->kind = SFX_AGG_COUNT_COLUMN;
-	else if (!same_form(s, out->column, var->vartype))
+		w->values += !SfxColumnIsNotNull(s->table, var->varattno);
+		return true;
+	}
+	if (!same_form(s, out->column, var->vartype))
 		return false;
-	else if (is_sum(agg, var->vartype, out))
+	if (is_sum(agg, var->vartype, out))
 		w->slow += sfx_aggregate_is_numeric(agg) ? !sfx_aggregate_ends_keys(&s->kd, out->column) :
 			out->column >= s->info->nkeycolumns;
 	else if (same_form(s, out->column, agg->aggtranstype) && is_least(s, agg, out))
@@ -773,8 +768,7 @@ find_aggregate(const Search *s, const SfxAggQuestion *q, const Aggref *agg, SfxA
 		return true;
 	if (list_length(agg->args) == 1 && agg->aggorder == NIL)
 		var = column_of((Node *) linitial_node(TargetEntry, agg->args)->expr, s->rel);
-	if (agg->aggfnoid == F_COUNT_ANY && agg->aggdistinct == NIL &&
-		(counts_rows(agg) || (var && has_no_nulls(s, var->varattno))))
+	if (agg->aggfnoid == F_COUNT_ANY && agg->aggdistinct == NIL && counts_rows(agg))
 		return true;
 	return (var && find_aggregate_of(s, agg, var, w, out)) || find_computed(s, q, agg, w, out);
 }
@@ -839,10 +833,12 @@ sfx_agg_wanted(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *questio
 	s.rel = rel;
 	s.info = path->indexinfo;
 	s.path = path;
+	s.table = table_open(planner_rt_fetch(rel->relid, root)->relid, NoLock);
 	s.index = index_open(s.info->indexoid, NoLock);
 	sfx_keydesc_init(&s.kd, s.index);
 	wanted->conditions = conditions != NIL;
 	found = has_columns(&s, (Node *) conditions) && find_outputs(&s, question, wanted);
 	index_close(s.index, NoLock);
+	table_close(s.table, NoLock);
 	return found;
 }

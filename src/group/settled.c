@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
- * settled.c - is what the catalog says of a column older than the snapshot in use?
+ * settled.c - does NOT NULL hold for all rows that a snapshot sees?
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "compat.h"
 #include "settled.h"
 
 #include "access/htup_details.h"
@@ -10,21 +11,35 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
-bool
-sfx_column_is_settled(Oid table, AttrNumber column)
+/* Does the snapshot see the row of the catalog? */
+static bool
+sees(Snapshot snapshot, HeapTuple row, Relation table)
 {
-	HeapTuple	row;
-	TransactionId changed;
+	TransactionId changed = HeapTupleHeaderGetXmin(row->t_data);
 
-	if (!ActiveSnapshotSet())
-		return false;
-	row = SearchSysCache2(ATTNUM, ObjectIdGetDatum(table), Int16GetDatum(column));
-	if (!HeapTupleIsValid(row))
-		return false;
-	changed = HeapTupleHeaderGetXmin(row->t_data);
-	ReleaseSysCache(row);
+	if (!TransactionIdIsNormal(changed))
+		return true;
+	if (snapshot == NULL)
+		return GlobalVisCheckRemovableXid(table, changed);
 	/* a snapshot of before this transaction declared it sees rows of before */
 	if (TransactionIdIsCurrentTransactionId(changed))
-		return !IsolationUsesXactSnapshot();
-	return !XidInMVCCSnapshot(changed, GetActiveSnapshot());
+		return !IsolationUsesXactSnapshot() &&
+			HeapTupleHeaderGetCmin(row->t_data) < snapshot->curcid;
+	return !XidInMVCCSnapshot(changed, snapshot);
+}
+
+bool
+sfx_column_has_no_nulls(Relation table, AttrNumber column, Snapshot snapshot)
+{
+	HeapTuple	row;
+	bool		result;
+
+	if (!SfxColumnIsNotNull(table, column))
+		return false;
+	row = SearchSysCache2(ATTNUM, ObjectIdGetDatum(RelationGetRelid(table)), Int16GetDatum(column));
+	if (!HeapTupleIsValid(row))
+		return false;
+	result = sees(snapshot, row, table);
+	ReleaseSysCache(row);
+	return result;
 }

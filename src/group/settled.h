@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * settled.h - is what the catalog says of a column older than the snapshot in use?
+ * settled.h - does NOT NULL hold for all rows that a snapshot sees?
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SETTLED_H
@@ -7,11 +7,14 @@
 
 #include "surfidx.h"
 
+#include "utils/rel.h"
+#include "utils/snapshot.h"
+
 /*
- * Was the column's catalog row, with its NOT NULL, written by a transaction that the active snapshot
- * sees?  A snapshot that is older may see rows that the declaration does not hold for (R11).  False
- * without an active snapshot.
+ * Has the table's column no NULL in any row that the snapshot sees?  ALTER TABLE looks at the newest
+ * rows; a snapshot from before it may see others.  NULL: in any row that any snapshot sees, now or
+ * later, for plans, which may be kept and run with an older snapshot than the planner's.
  */
-extern bool sfx_column_is_settled(Oid table, AttrNumber column);
+extern bool sfx_column_has_no_nulls(Relation table, AttrNumber column, Snapshot snapshot);
 
 #endif							/* SURFIDX_SETTLED_H */

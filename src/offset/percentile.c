@@ -159,7 +159,7 @@ has_order(Relation index, const SfxPercentileOrder *order, const Bitmapset * con
 }
 
 /*
- * May the column have NULLs in rows that the query sees, though it is NOT NULL?  Core drops the
+ * May the column have NULLs in rows that some snapshot sees, though it is NOT NULL?  Core drops the
  * condition that the new query needs then.
  */
 static bool
@@ -167,8 +167,8 @@ has_old_nulls(Relation table, const SfxPercentileOrder *order)
 {
 	AttrNumber	column = IsA(order->expr, Var) ? ((const Var *) order->expr)->varattno : 0;
 
-	return column > 0 && TupleDescAttr(RelationGetDescr(table), column - 1)->attnotnull &&
-		!sfx_column_is_settled(RelationGetRelid(table), column);
+	return SFX_CORE_DROPS_NOT_NULL && SfxColumnIsNotNull(table, column) &&
+		!sfx_column_has_no_nulls(table, column, NULL);
 }
 
 /*
