@@ -82,6 +82,16 @@ CREATE TEMP TABLE told_both AS
 	FROM (VALUES ('on'), ('off')) a(aggregates);
 SELECT count(DISTINCT groups), count(DISTINCT distinct_ones) FROM told_both;
 ROLLBACK;
+-- EXPLAIN alone requires the right to call all functions
+BEGIN;
+REVOKE EXECUTE ON FUNCTION abs(int4) FROM PUBLIC;
+SET ROLE surfidx_explain_reader;
+SELECT aggregates, query, tried('SET surfidx.aggregates = ' || aggregates), tried('EXPLAIN ' || query)
+FROM (VALUES (1, 'SELECT sum(abs(u)) FROM t'), (2, 'SELECT count(*) FILTER (WHERE abs(u) > 3) FROM t'),
+		(3, 'SELECT abs(k), max(u) FROM t GROUP BY abs(k)'), (4, 'SELECT max(u) FROM t WHERE abs(k) = 3'),
+		(5, 'SELECT max(u) FILTER (WHERE u > 3) FROM t')) q(n, query),
+	(VALUES ('on'), ('off')) a(aggregates) ORDER BY n, aggregates;
+ROLLBACK;
 DROP VIEW leaves;
 DROP TABLE t;
 DROP FUNCTION told, lines, tried;

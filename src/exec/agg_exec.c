@@ -297,6 +297,25 @@ arguments_of(const Aggref *agg)
 	return exprs;
 }
 
+/* ERROR if the user may not call the functions of outputs, as core finds out for EXPLAIN, too. */
+static void
+check_expressions(SfxAggNode *node)
+{
+	PlanState  *ps = &node->css.ss.ps;
+
+	for (int i = 0; i < node->noutputs; i++)
+	{
+		const SfxAggOutput *out = &node->outputs[i];
+
+		(void) ExecInitExpr(out->expr, ps);
+		if (out->aggref)
+		{
+			(void) ExecInitExprList(arguments_of(out->aggref), ps);
+			(void) ExecInitExpr(out->aggref->aggfilter, ps);
+		}
+	}
+}
+
 /* Prepare an output's expressions, if it has any. */
 static void
 prepare_output(SfxExprs *exprs, SfxAggOutput *out)
@@ -364,9 +383,12 @@ begin_node(CustomScanState *css, EState *estate, int eflags)
 	read_plan(node, plan);
 	check_rights(node);
 	css->custom_ps = list_make1(ExecInitNode(linitial(plan->custom_plans), estate, eflags));
-	/* the index is not open */
 	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) != 0)
+	{
+		/* the index is not open */
+		check_expressions(node);
 		return;
+	}
 	count_without_nulls(node);
 	prepare_expressions(node);
 }
