@@ -69,7 +69,9 @@ VACUUM ANALYZE p;
 TRUNCATE asked;
 INSERT INTO asked (query) VALUES ('SELECT count(*) FILTER (WHERE at > 15000), sum(v) FILTER (WHERE v < 50) FROM p WHERE v % 2 = 0'), ('SELECT k, count(*) FILTER (WHERE at > 5000), max(at) FROM p WHERE v > 10 GROUP BY k'),
 	('SELECT k, (SELECT count(*) FROM p WHERE p.k = x.k AND p.v > x.k) AS n FROM generate_series(1, 6) x (k) ORDER BY 1');
+SET cpu_index_tuple_cost = 0.1;
 SELECT * FROM differences();
+RESET cpu_index_tuple_cost;
 PREPARE q(int, int) AS SELECT count(*) FILTER (WHERE at > $1), count(*) FROM p WHERE v > $2;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE q(5000, 50);

@@ -44,8 +44,9 @@
 #define VALUE_COST		0.05
 #define SLOW_ROW_COST	0.5
 #define SLOW_VALUE_COST	0.2
-/* ... for each FILTER that is evaluated */
+/* ... for each FILTER that is evaluated, or that bytes of keys tell */
 #define FILTER_COST		1.5
+#define TEST_COST		0.1
 /* ... for a group, and for a state of it that core's functions make (agg_partial.c) */
 #define GROUP_COST		1.0
 #define STATE_COST		60.0
@@ -300,9 +301,9 @@ conditions_cost(List *conditions, double rows)
 	return cost.startup + rows * (cost.per_tuple + SLOW_ROW_COST * cpu_tuple_cost);
 }
 
-/* Does a filter consist of comparisons, which the ends of a stretch decide about (agg_expr.c)? */
+/* Does a filter consist of comparisons of a column, which the ends of a stretch decide (agg_expr.c)? */
 static bool
-are_comparisons(Expr *filter)
+are_comparisons(Expr *filter, const Expr *column)
 {
 	ListCell   *lc;
 
@@ -310,7 +311,7 @@ are_comparisons(Expr *filter)
 	{
 		const OpExpr *op = lfirst(lc);
 
-		if (!IsA(op, OpExpr) || list_length(op->args) != 2 || !IsA(linitial(op->args), Var) ||
+		if (!IsA(op, OpExpr) || list_length(op->args) != 2 || !equal(linitial(op->args), column) ||
 			contain_var_clause(lsecond(op->args)) || get_mergejoin_opfamilies(op->opno) != NIL ||
 			SfxOpInterpretation(op->opno) == NIL)
 			return false;
@@ -336,8 +337,13 @@ filters_cost(PlannerInfo *root, const Candidate *c, const SfxAggWanted *w, doubl
 		const SfxAggOutput *out = &w->outputs[i];
 		QualCost	cost;
 
-		if (!sfx_agg_is_filtered(out) || are_comparisons(out->aggref->aggfilter))
+		if (!sfx_agg_is_filtered(out) || are_comparisons(out->aggref->aggfilter, linitial(keys)))
 			continue;
+		if (out->tested)
+		{
+			sum += rows * TEST_COST * cpu_tuple_cost;
+			continue;
+		}
 		if (distinct < 0)
 			distinct = estimate_num_groups(root, keys, rows, NULL, NULL);
 		cost_qual_eval_node(&cost, (Node *) out->aggref->aggfilter, root);

@@ -18,6 +18,7 @@
 #include "surfidx.h"
 #include "agg_bucket.h"
 #include "agg_partial.h"
+#include "agg_test.h"
 #include "agg_want.h"
 #include "column.h"
 #include "compat.h"
@@ -29,6 +30,7 @@
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
@@ -642,12 +644,16 @@ is_sum(const Aggref *agg, Oid argument, SfxAggOutput *out)
 	return true;
 }
 
-/* Can the rows that an aggregate's FILTER lets through be told by the index? */
+/* Can the rows that an aggregate's FILTER lets through be told by the index, and by what? */
 static bool
-is_filter(const Search *s, const Aggref *agg)
+is_filter(const Search *s, const Aggref *agg, SfxAggOutput *out)
 {
 	SfxSteps	unused;
+	ListCell   *lc;
 
+	out->tested = true;
+	foreach(lc, make_ands_implicit(agg->aggfilter))
+		out->tested &= sfx_test_prepare(s->index, &s->kd, lfirst(lc), NULL) != NULL;
 	return sfx_steps_find((Node *) agg->aggfilter, &unused) &&
 		has_columns(s, (Node *) agg->aggfilter);
 }
@@ -761,7 +767,7 @@ find_aggregate(const Search *s, const SfxAggQuestion *q, const Aggref *agg, SfxA
 
 	out->aggref = agg;
 	out->kind = SFX_AGG_COUNT_ROWS;
-	if (agg->aggfilter && !is_filter(s, agg))
+	if (agg->aggfilter && !is_filter(s, agg, out))
 		return false;
 	w->values += agg->aggfilter != NULL;
 	if (agg->aggfnoid == F_COUNT_)

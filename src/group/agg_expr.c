@@ -7,6 +7,7 @@
  */
 #include "surfidx.h"
 #include "agg_expr.h"
+#include "agg_test.h"
 #include "key.h"
 #include "like.h"
 #include "payload.h"
@@ -32,6 +33,8 @@ struct SfxExprs
 	TupleTableSlot *slot;
 	ExprContext *econtext;
 	MemoryContext cxt;
+	uint32		round;			/* number of the scan */
+	uint32		nblock;			/* number of the block in hand */
 	SfxRowsOfBlock *rows;		/* of entries [made_from, made_to) of the block in hand; NULL: not
 								 * needed so far */
 	int			made_from;
@@ -58,6 +61,7 @@ sfx_exprs_create(IndexOnlyScanState *scan)
 	x->slot = scan->ss.ss_ScanTupleSlot;
 	x->econtext = scan->ss.ps.ps_ExprContext;
 	x->cxt = CurrentMemoryContext;
+	x->round = x->nblock = 0;
 	x->rows = NULL;
 	x->made_from = x->made_to = 0;
 	sfx_keydesc_init(&x->kd, x->index);
@@ -264,6 +268,14 @@ struct SfxCondition
 {
 	int			n;
 	ExprState  *clause[CLAUSES_MOST];
+	int			ntests;			/* the first of them, which the bytes of keys tell ... */
+	SfxTest    *test[CLAUSES_MOST]; /* ... by these */
+	uint32		told_of;		/* the block (SfxExprs.nblock) for whose keys ... */
+	int			told_from;		/* ... [told_from, ... */
+	int			told_to;		/* ... told_to) ... */
+	bool		told[SFX_BLOCK_KEYS];	/* ... these tell whether the tests are true, ... */
+	bool		exact;			/* ... if they can, ... */
+	bool		dense;			/* ... and are, of more than a few */
 	int			upto;			/* key columns that are used are before this one */
 	bool		payload;		/* INCLUDE columns are used, too */
 	bool		may_fail;
@@ -348,6 +360,9 @@ sfx_condition_prepare(SfxExprs *x, List *clauses)
 			note_column(x, c, lfirst(lc2));
 		if (c->compared >= 0)
 			c->compared = column < 0 ? -1 : Max(c->compared, column);
+		c->test[c->n] = c->ntests < c->n ? NULL :
+			sfx_test_prepare(x->index, &x->kd, clause, &x->scan->ss.ps);
+		c->ntests += c->test[c->n] != NULL;
 		c->clause[c->n] = ExecInitExpr((Expr *) clause, &x->scan->ss.ps);
 		sfx_like_quicken(c->clause[c->n++]);
 	}
@@ -370,10 +385,19 @@ decode_row(SfxExprs *x, const SfxCondition *c, const SfxEntry *e)
 }
 
 void
-sfx_exprs_forget(SfxExprs *x)
+sfx_exprs_begin(SfxExprs *x)
 {
 	if (x)
-		x->made_from = x->made_to = 0;
+		x->round++;
+}
+
+void
+sfx_exprs_forget(SfxExprs *x)
+{
+	if (x == NULL)
+		return;
+	x->made_from = x->made_to = 0;
+	x->nblock++;
 }
 
 /* Make rows of entries [from, to), among which the next ones are. */
@@ -415,10 +439,17 @@ take_row(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i)
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Which clauses are true for an entry: of a condition of comparisons all are evaluated, else those
- * up to the first that is not true, as core does.  *null: the compared column is NULL.
- */
+/* Is the clause true for the row in the slot? */
+static inline bool
+is_true(SfxExprs *x, ExprState *clause)
+{
+	bool		isnull;
+	Datum		value = ExecEvalExprSwitchContext(clause, x->econtext, &isnull);
+
+	return !isnull && DatumGetBool(value);
+}
+
+/* Which comparisons are true for an entry; *null: the compared column is NULL. */
 static uint32
 evaluate(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i, bool *null)
 {
@@ -426,17 +457,59 @@ evaluate(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i, bool 
 
 	take_row(x, c, block, i);
 	for (int k = 0; k < c->n; k++)
-	{
-		bool		isnull;
-		Datum		value = ExecEvalExprSwitchContext(c->clause[k], x->econtext, &isnull);
-
-		if (!isnull && DatumGetBool(value))
-			bits |= (uint32) 1 << k;
-		else if (c->compared < 0)
-			break;
-	}
-	*null = c->compared >= 0 && x->slot->tts_isnull[c->compared];
+		bits |= (uint32) is_true(x, c->clause[k]) << k;
+	*null = x->slot->tts_isnull[c->compared];
 	return bits;
+}
+
+/* Were the keys of entries [from, to) tested? */
+static inline bool
+is_tested(const SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int from, int to)
+{
+	return c->told_of == x->nblock && sfx_block_keyno(block, from) >= c->told_from &&
+		sfx_block_keyno(block, to - 1) < c->told_to;
+}
+
+/* Have them tested.  False: their bytes do not tell. */
+static bool
+test_keys(SfxExprs *x, SfxCondition *c, const SfxBlock *block, int from, int to)
+{
+	int			n = 0;
+
+	if (is_tested(x, c, block, from, to))
+		return c->exact;
+	from = sfx_block_keyno(block, from);
+	to = sfx_block_keyno(block, to - 1) + 1;
+	memset(c->told + from, true, to - from);
+	c->exact = true;
+	for (int k = 0; k < c->ntests && c->exact; k++)
+		c->exact = sfx_test_keys(c->test[k], x->econtext, x->round, block, from, to, c->told);
+	c->told_of = x->nblock;
+	c->told_from = from;
+	c->told_to = to;
+	for (int k = from; k < to; k++)
+		n += c->told[k];
+	c->dense = n > (to - from) / 4;
+	return c->exact;
+}
+
+/* Are all clauses true?  Those after one that is not are left out, as core does. */
+static bool
+passes(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int i)
+{
+	int			k = 0;
+
+	if (c->exact)
+	{
+		if (!c->told[sfx_block_keyno(block, i)])
+			return false;
+		k = c->ntests;
+	}
+	if (k < c->n)
+		take_row(x, c, block, i);
+	while (k < c->n && is_true(x, c->clause[k]))
+		k++;
+	return k == c->n;
 }
 
 /* Have two entries the same key columns before this one? */
@@ -462,31 +535,64 @@ repeats(const SfxCondition *c, const SfxBlock *block, int i)
 	return !c->payload && sfx_block_keyno(block, i) == sfx_block_keyno(block, i - 1);
 }
 
+/* Do all clauses compare a column that ascends from one entry to the other? */
+static bool
+ascends(const SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int from, int to)
+{
+	return c->compared >= 0 && to - from > 1 && !is_tested(x, c, block, from, to) &&
+		begin_alike(x, block, from, to - 1, c->compared);
+}
+
 int
-sfx_condition_run(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int from, int to,
-				  bool *pass)
+sfx_condition_count(SfxExprs *x, SfxCondition *c, const SfxBlock *block, int from, int to)
+{
+	int			n = 0;
+
+	if (c->ntests < c->n || ascends(x, c, block, from, to) || !test_keys(x, c, block, from, to))
+		return -1;
+	for (int i = from; i < to; i++)
+		n += c->told[sfx_block_keyno(block, i)];
+	return n;
+}
+
+/*
+ * sfx_condition_run for comparisons of a column that ascends: NULLs are at one end, so if none of the ends is
+ * NULL, each clause changes once at most.  Returns `from` if the first one is NULL.
+ */
+static int
+run_ascending(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int from, int to, bool *pass)
 {
 	uint32		all = c->n == 32 ? PG_UINT32_MAX : ((uint32) 1 << c->n) - 1;
 	bool		null;
 	bool		other;
-	uint32		bits;
-	int			end = to;
+	uint32		bits = evaluate(x, c, block, from, &null);
 
-	if (c->compared < 0 && to - from > 1 && (from < x->made_from || to > x->made_to))
-		make_rows(x, block, from, to);
-	bits = evaluate(x, c, block, from, &null);
+	if (null)
+		return from;
 	*pass = bits == all;
-	/* NULLs are at one end, so if none of the ends is NULL, each clause changes once at most */
-	while (c->compared >= 0 && !null && end - from > 1)
-	{
-		if (begin_alike(x, block, from, end - 1, c->compared) &&
-			evaluate(x, c, block, end - 1, &other) == bits && !other)
+	for (int end = to; end - from > 1; end = from + (end - from) / 2)
+		if (evaluate(x, c, block, end - 1, &other) == bits && !other)
 			return end;
-		end = from + (end - from) / 2;
+	return from + 1;
+}
+
+int
+sfx_condition_run(SfxExprs *x, SfxCondition *c, const SfxBlock *block, int from, int to,
+				  bool *pass)
+{
+	int			end = from;
+	bool		by_ends = ascends(x, c, block, from, to) &&
+	(end = run_ascending(x, c, block, from, to, pass)) > from;
+
+	if (!by_ends)
+	{
+		if ((!test_keys(x, c, block, from, to) || (c->ntests < c->n && c->dense)) &&
+			to - from > 1 && (from < x->made_from || to > x->made_to))
+			make_rows(x, block, from, to);
+		*pass = passes(x, c, block, end++);
 	}
-	end = from + 1;
 	while (end < to && (repeats(c, block, end) ||
-						(c->compared < 0 && (evaluate(x, c, block, end, &null) == all) == *pass)))
+						(!by_ends && passes(x, c, block, end) == *pass)))
 		end++;
 	return end;
 }

@@ -42,6 +42,9 @@ extern void sfx_exprs_set(SfxExprs *x, int column, Datum value, bool isnull);
 typedef struct SfxCondition SfxCondition;
 extern SfxCondition *sfx_condition_prepare(SfxExprs *x, List *clauses);
 
+/* A scan begins, perhaps with other parameters. */
+extern void sfx_exprs_begin(SfxExprs *x);
+
 /* Entries that are evaluated next are of another block, or of the same after it was filled anew. */
 extern void sfx_exprs_forget(SfxExprs *x);
 
@@ -53,8 +56,12 @@ extern bool sfx_condition_may_fail(const SfxCondition *c);
  * fail.  It is not evaluated for each: not for equal keys, and where it compares a column that
  * ascends from `from` to `to` only at ends.
  */
-extern int	sfx_condition_run(SfxExprs *x, const SfxCondition *c, const SfxBlock *block, int from,
+extern int	sfx_condition_run(SfxExprs *x, SfxCondition *c, const SfxBlock *block, int from,
 							  int to, bool *pass);
+
+/* How many of them pass?  -1: they have to be looked at one after the other. */
+extern int	sfx_condition_count(SfxExprs *x, SfxCondition *c, const SfxBlock *block, int from,
+								int to);
 
 /*
  * Prepare an aggregate's arguments: expressions over columns of the table, as for sfx_expr_prepare.

@@ -74,7 +74,7 @@ may_fail(const SfxGroups *g)
 }
 
 SfxGroups *
-sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, const SfxCondition *condition,
+sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, SfxCondition *condition,
 				 const SfxGrouping *grouping, const SfxAggOutput *outputs, int n)
 {
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx groups",
@@ -93,6 +93,7 @@ sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, const SfxCondition *condit
 	g->outputs = outputs;
 	g->noutputs = n;
 	g->exprs = exprs;
+	sfx_exprs_begin(exprs);
 	g->condition = condition;
 	g->order = sfx_order_open(g->index, &g->kd, false);
 	if (grouping->steps != NIL)

@@ -42,7 +42,7 @@ extern bool sfx_groups_may_leap(const SfxGrouping *grouping, const SfxAggOutput 
  * them take about work_mem.
  */
 extern SfxGroups *sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs,
-								   const SfxCondition *condition, const SfxGrouping *grouping, const SfxAggOutput *outputs, int n);
+								   SfxCondition *condition, const SfxGrouping *grouping, const SfxAggOutput *outputs, int n);
 
 /*
  * The outputs of the next group with visible rows, in index order, valid until the next call;

@@ -68,7 +68,7 @@ struct SfxGroups
 	int			columns;		/* of the groups in the queue */
 	SfxBucketer *bucketer;		/* of the last of these columns, or NULL */
 	SfxExprs   *exprs;			/* NULL: there are no expressions */
-	const SfxCondition *condition;	/* that rows have to pass; NULL: all do */
+	SfxCondition *condition;	/* that rows have to pass; NULL: all do */
 	SfxVisibility *visibility;
 	SfxAggregates *aggregates;
 	const SfxAggOutput *outputs;

@@ -11,6 +11,7 @@
 #include "surfidx.h"
 #include "agg_partial.h"
 #include "agg_value_impl.h"
+#include "key.h"
 #include "payload.h"
 
 #include "access/htup_details.h"
@@ -34,30 +35,6 @@ has_place(const SfxColumn *col)
 {
 	return !col->raw && col->typbyval && col->enc->direct == SFX_DIRECT_SIGNED &&
 		col->enc->width == col->typlen;
-}
-
-/* The offset of a column's value in keys of one length; 0: it varies. */
-static int
-place_of(const SfxKeyDesc *kd, int column)
-{
-	int			at = 1;
-
-	for (int i = 0; i < column; i++)
-	{
-		if (kd->col[i].raw || kd->col[i].enc->width == 0)
-			return 0;
-		at += 1 + kd->col[i].enc->width;
-	}
-	return at;
-}
-
-static uint32
-length_of_keys(const SfxKeyDesc *kd)
-{
-	for (int i = 0; i < kd->nkeys; i++)
-		if (kd->col[i].raw || kd->col[i].enc->width == 0)
-			return 0;
-	return kd->nrests > 0 ? 0 : place_of(kd, kd->nkeys) - 1;
 }
 
 /* Find the aggregate's transition function, as core calls it. */
@@ -132,7 +109,7 @@ set_method(SfxAggregates *a, SfxAggMethod *m, const SfxAggOutput *out)
 		(out->kind == SFX_AGG_LEAST && out->direction != 0 && key && has_place(col));
 	if ((m->integer || out->kind == SFX_AGG_GROUP) && key && has_place(col))
 	{
-		m->at = place_of(a->kd, out->column);
+		m->at = sfx_key_place(a->kd, out->column) + 1;
 		m->width = col->enc->width;
 		m->flip = UINT64CONST(1) << (8 * m->width - 1);
 		if (col->desc)
@@ -185,7 +162,7 @@ sfx_aggregates_create(Relation index, const SfxKeyDesc *kd, const SfxOrder *orde
 	a->exprs = exprs;
 	a->cxt = CurrentMemoryContext;
 	a->scratch = AllocSetContextCreate(a->cxt, "surfidx aggregates", ALLOCSET_DEFAULT_SIZES);
-	a->keylen = length_of_keys(kd);
+	a->keylen = kd->nrests > 0 ? 0 : Max(sfx_key_place(kd, kd->nkeys), 0);
 	a->n = n;
 	a->method = palloc0(n * sizeof(SfxAggMethod));
 	a->slow = palloc0(n * sizeof(int));
@@ -552,7 +529,14 @@ add_filtered(SfxAggregates *a, int i, SfxAggState *states, const SfxBlock *block
 {
 	SfxAggMethod *m = &a->method[i];
 	bool		pass;
+	int			n = m->out.kind == SFX_AGG_COUNT_ROWS ?
+	sfx_condition_count(a->exprs, m->out.filter, block, from, to) : -1;
 
+	if (n >= 0)
+	{
+		states[i].n += n;
+		return;
+	}
 	for (int end = from; from < to; from = end)
 	{
 		end = sfx_condition_run(a->exprs, m->out.filter, block, from, to, &pass);

@@ -51,6 +51,7 @@ typedef struct SfxAggOutput
 	SfxExpr    *prepared;		/* ... ready to be evaluated */
 	SfxCondition *filter;		/* rows have to pass it; NULL: there is none */
 	struct SfxFed *fed;			/* FED: the aggregate's functions */
+	bool		tested;			/* the bytes of keys tell which do, for planning */
 } SfxAggOutput;
 
 /*

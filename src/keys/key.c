@@ -713,6 +713,20 @@ sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail
 }
 
 int
+sfx_key_place(const SfxKeyDesc *kd, int column)
+{
+	int			at = 0;
+
+	for (int c = 0; c < column; c++)
+	{
+		if (kd->col[c].raw || kd->col[c].enc->width == 0)
+			return -1;
+		at += 1 + kd->col[c].enc->width;
+	}
+	return at;
+}
+
+int
 sfx_column_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
 {
 	if (avail < 1)

@@ -57,6 +57,9 @@ extern int	sfx_value_length(const SfxColumn *col, Relation index, const uint8 *p
 /* The same with the marker, at p. */
 extern int	sfx_column_length(const SfxColumn *col, Relation index, const uint8 *p, int avail);
 
+/* Where a column stands in keys without NULLs; -1: not at one place.  column: nkeys for their end. */
+extern int	sfx_key_place(const SfxKeyDesc *kd, int column);
+
 /*
  * Length of a raw string whose bytes stand in the key as they are (nothing escaped, not
  * compressed); -1 if they do not.

@@ -81,14 +81,10 @@ bounds_both_sides(const SfxScanKeys *sk)
 	return below && above;
 }
 
-/* Work the conditions out, on bytes of the caller. */
+/* Begin to work conditions out.  False: a NULL contradicts. */
 static bool
-work_out(SfxScanKeys *sk, ScanKey keys, int nkeys)
+begin_work(SfxScanKeys *sk, ScanKey keys, int nkeys)
 {
-	MemoryContext old = CurrentMemoryContext;
-	bool		result = true;
-	int			q = 0;
-
 	Assert(nkeys <= sk->nquals || !sk->shaped);
 
 	sk->nlists = sk->npieces = 0;
@@ -112,11 +108,22 @@ work_out(SfxScanKeys *sk, ScanKey keys, int nkeys)
 	if (!sk->shaped || !same_shape(sk, keys, nkeys))
 		take_shape(sk, keys, nkeys);
 	if (sk->work)
-	{
 		MemoryContextReset(sk->work);
-		MemoryContextSwitchTo(sk->work);
-	}
+	return true;
+}
 
+/* Work the conditions out, on bytes of the caller. */
+static bool
+work_out(SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	MemoryContext old = CurrentMemoryContext;
+	bool		result = true;
+	int			q = 0;
+
+	if (!begin_work(sk, keys, nkeys))
+		return false;
+	if (sk->work)
+		MemoryContextSwitchTo(sk->work);
 	sk->one_key = sk->kd->image_equal && sk->kd->nrests == 0;
 	for (int col = 0; col < sk->kd->nkeys; col++)
 	{
@@ -206,6 +213,25 @@ sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys)
 	result = work_out(sk, keys, nkeys);
 	keep_bytes(sk, &bytes);
 	sk->scratch = NULL;
+	return result;
+}
+
+bool
+sfx_scankeys_prepare_filters(SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	MemoryContext old = CurrentMemoryContext;
+	SfxKeyBytes bytes;
+	bool		result;
+
+	use_bytes(sk, &bytes);
+	if (!begin_work(sk, keys, nkeys))
+		return false;
+	if (sk->work)
+		MemoryContextSwitchTo(sk->work);
+	for (int q = 0; q < sk->nquals; q++)
+		sfx_scanfilter_add(sk, &sk->quals[q]);
+	result = sfx_scanfilter_fill(sk, keys);
+	MemoryContextSwitchTo(old);
 	return result;
 }
 

@@ -22,6 +22,7 @@
 
 #include "surfidx.h"
 #include "column.h"
+#include "leaf.h"
 #include "pos.h"
 
 #include "access/skey.h"
@@ -133,6 +134,9 @@ extern void sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc 
  */
 extern bool sfx_scankeys_prepare(SfxScanKeys *sk, ScanKey keys, int nkeys);
 
+/* The same, where all conditions are filters, and there are no ranges. */
+extern bool sfx_scankeys_prepare_filters(SfxScanKeys *sk, ScanKey keys, int nkeys);
+
 /* Go to the first range in that direction. */
 extern void sfx_scankeys_rewind(SfxScanKeys *sk, ScanDirection dir);
 
@@ -170,6 +174,10 @@ extern void sfx_scankeys_bounds(SfxScanKeys *sk, SfxPos *lo, SfxPos *hi);
  * if there are any.  Calls no function of the operator class.
  */
 extern bool sfx_scankeys_pass(const SfxScanKeys *sk, const uint8 *key, int len);
+
+/* The same for keys [from, to) of a decoded block: those that do not are unset in pass. */
+extern void sfx_scankeys_pass_keys(const SfxScanKeys *sk, const SfxBlock *block, int from, int to,
+								   bool *pass);
 
 /*
  * Do the values of the first filter_upto columns pass the inexact filters?  keys: as in the last

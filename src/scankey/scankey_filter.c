@@ -19,7 +19,7 @@ in_interval(const SfxScanFilter *f, const uint8 *value, int len)
 	uint64		first = sfx_load_be(value, len);
 
 	if (likely(first != f->first_lo && first != f->first_hi))
-		return first > f->first_lo && first < f->first_hi;
+		return (first > f->first_lo) & (first < f->first_hi);
 	return sfx_cmp_bytes(value, len, f->lo, f->lolen) >= 0 &&
 		sfx_cmp_bytes(value, len, f->hi, f->hilen) < 0;
 }
@@ -104,6 +104,27 @@ sfx_scankeys_pass(const SfxScanKeys *sk, const uint8 *key, int len)
 			return false;
 	}
 	return true;
+}
+
+void
+sfx_scankeys_pass_keys(const SfxScanKeys *sk, const SfxBlock *block, int from, int to, bool *pass)
+{
+	const SfxScanFilter *f = sk->filters;
+	int			at = sfx_key_place(sk->kd, f->qual->col);
+
+	/* an interval of a column that stands at one place */
+	if (sk->nfilters == 1 && f->exact && !f->by_bytes && at >= 0 && sk->kd->nrests == 0 &&
+		(int) block->width == sfx_key_place(sk->kd, sk->kd->nkeys))
+	{
+		const uint8 *p = block->keys + block->keyoff[from] + at;
+
+		for (int k = from; k < to; k++, p += block->width)
+			pass[k] &= in_interval(f, p, block->width - at);
+		return;
+	}
+	for (int k = from; k < to; k++)
+		pass[k] &= sfx_scankeys_pass(sk, block->keys + block->keyoff[k],
+									 block->keyoff[k + 1] - block->keyoff[k]);
 }
 
 /* Does an = ANY (or < ANY, ...) condition hold for this value? */
