@@ -81,9 +81,13 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
 -- Conditions: ranges of text by LIKE, FILTER, and rows that come out of a filter, by core's nodes.
 INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
 	('email', 'merged', NULL, 'count(*), LIKE a prefix',
-		$$SELECT count(*) FROM r WHERE k LIKE 'a%'$$, 50),
+		$$SELECT count(*) FROM r WHERE k LIKE 'a%'$$, NULL),
 	('int8', 'merged', NULL, 'count(*), FILTER',
 		'SELECT count(*) FILTER (WHERE k > 3000000000000000000) FROM r', 10),
+	('sensors', 'merged', NULL, 'count(*), FILTER of the second column',
+		'SELECT count(*) FILTER (WHERE b > 1000000000) FROM r', 4),
+	('sensors', 'merged', NULL, 'sum, FILTER of the second column',
+		'SELECT sum(b) FILTER (WHERE b > 1000000000) FROM r', 1.5),
 	('int8', 'merged', NULL, 'sum(CASE ... THEN 1 ELSE 0)',
 		'SELECT sum(CASE WHEN k > 3000000000000000000 THEN 1 ELSE 0 END) FROM r', NULL);
 INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark)
@@ -154,6 +158,8 @@ INSERT INTO bench.count_query (key_set, state, rows, metric, query, mark) VALUES
 	('offset', 'merged', NULL, 'OFFSET of nine tenths, twenty statements', $$SELECT bench.again(
 		'SELECT k FROM r ORDER BY k LIMIT 1 OFFSET ' || (SELECT rows * 9 / 10 FROM bench.loaded), 20)$$,
 		500),
+	('email', 'merged', NULL, 'count(*), LIKE a prefix, twenty statements', $$SELECT bench.again(
+		'SELECT count(*) FROM r WHERE k LIKE ''a%''', 20)$$, 50),
 	('offset', 'merged', NULL, 'percentile_disc', 'SELECT percentile_disc(0.9) WITHIN GROUP (ORDER BY k)
 		FROM r', 300),
 	('offset', 'merged', NULL, 'percentile_disc, three quartiles',
