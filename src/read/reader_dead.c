@@ -11,12 +11,35 @@
 #include "horizon.h"
 #include "image.h"
 #include "leaf.h"
+#include "memo.h"
 #include "meta.h"
 #include "reader.h"
 #include "reader_impl.h"
 
 #include "access/parallel.h"
 #include "utils/memutils.h"
+
+/*
+ * To take one entry out of an image costs as much as a lookup, which mostly goes into locks and the
+ * question to the heap; sixteen cost little more.  So a reader that meets few dead entries puts them
+ * off to a list of its backend.  A list that is full, or lost, or whose entries are gone does no
+ * harm: X1 asks anew about each.
+ */
+#define PUT_OFF_FEW		2		/* of one reader: with more, each lookup would meet too many */
+#define PUT_OFF_MOST	16
+#define PUT_OFF_KEY		64		/* bytes of a key */
+#define REMOVED_AT_ONCE	Max(READER_BATCH, PUT_OFF_MOST)
+
+typedef struct PutOff
+{
+	SfxMemo		memo;			/* as of a generation */
+	int			n;
+	SfxEntry	entry[PUT_OFF_MOST];
+	uint8		key[PUT_OFF_MOST][PUT_OFF_KEY];
+} PutOff;
+
+static PutOff put_offs[4];
+static SfxMemoTable put_off_lists = SFX_MEMO_TABLE(put_offs);
 
 /* ---- what of the main tree is dead from where a step begins (X8) ---- */
 
@@ -174,19 +197,19 @@ keep_standing(SfxReader *r, const SfxMeta *meta, int g, SfxEntry **entries, int 
 	return kept;
 }
 
-/* X1: out of the image with them, if they are still there and the heap still says so. */
+/*
+ * X1: out of the image of that generation with these, if they are still there and the heap still
+ * says so.
+ */
 static void
-remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
+remove_from_image(SfxReader *r, const SfxMeta *meta, uint32 gen, SfxEntry **entries, int n)
 {
-	SfxEntry   *entries[READER_BATCH];
-	uint64		tids[READER_BATCH];
+	uint64		tids[REMOVED_AT_ONCE];
 	SfxHorizon	horizon = {InvalidTransactionId, false};
-	int			n = b->nkilled;
 	int			g = 0;
 
-	Assert(BufferIsValid(r->gate.buf));
-	b->nkilled = 0;
-	while (g < meta->ngens && meta->gens[g].gen != b->gen)
+	Assert(BufferIsValid(r->gate.buf) && n <= REMOVED_AT_ONCE);
+	while (g < meta->ngens && meta->gens[g].gen != gen)
 		g++;
 
 	/*
@@ -196,8 +219,6 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	if (g == meta->ngens ||
 		(g < meta->ngens - 1 && sfx_carried(meta, g) && !SFX_MUTANT("kill what was carried over")))
 		return;
-	for (int i = 0; i < n; i++)
-		entries[i] = &b->entry[b->killed[i]];
 	n = keep_standing(r, meta, g, entries, n);
 	for (int i = 0; i < n; i++)
 		tids[i] = entries[i]->tid;
@@ -210,19 +231,71 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, Batch *b)
 	}
 }
 
+/*
+ * Add what the batch has of dead entries to this backend's list for its generation.  True: they can
+ * wait there.  *l: the list; NULL: it does not take them.
+ */
+static bool
+put_off(SfxReader *r, Batch *b, PutOff **l)
+{
+	bool		fresh;
+
+	*l = NULL;
+	if (b->nkilled > PUT_OFF_FEW)
+		return false;
+	for (int i = 0; i < b->nkilled; i++)
+		if (b->entry[b->killed[i]].keylen > PUT_OFF_KEY)
+			return false;
+	*l = sfx_memo_get(&put_off_lists, r->index, r->win.state.build_id, b->gen, &fresh);
+	if (fresh)
+		(*l)->n = 0;
+	for (int i = 0; i < b->nkilled; i++)
+	{
+		const SfxEntry *e = &b->entry[b->killed[i]];
+		int			at = 0;
+
+		while (at < (*l)->n && (*l)->entry[at].tid != e->tid)
+			at++;
+		if (at < (*l)->n)
+			continue;
+		memcpy((*l)->key[at], e->key, e->keylen);
+		(*l)->entry[at] = (SfxEntry) {.key = (*l)->key[at],.keylen = e->keylen,.tid = e->tid};
+		(*l)->n++;
+	}
+	b->nkilled = 0;
+	return (*l)->n <= PUT_OFF_MOST - PUT_OFF_FEW;
+}
+
 /* X1 for all batches.  The gate keeps TIDs from being reused meanwhile. */
 static void
 remove_from_images(SfxReader *r)
 {
+	SfxEntry   *entries[REMOVED_AT_ONCE];
 	SfxMeta		meta;
-	int			nbatches = r->delta.nbatches;
+	bool		pinned = false;
 
 	r->dead.in_batches = 0;
-	sfx_reader_pin_gate(r, &meta);
-	for (int i = 0; i < nbatches; i++)
-		if (r->delta.batch[i]->nkilled > 0)
-			remove_from_image(r, &meta, r->delta.batch[i]);
-	if (!r->gate.wanted)
+	for (int i = 0; i < r->delta.nbatches; i++)
+	{
+		Batch	   *b = r->delta.batch[i];
+		PutOff	   *l;
+		int			n = 0;
+
+		if (b->nkilled == 0 || put_off(r, b, &l))
+			continue;
+		if (!pinned)
+			sfx_reader_pin_gate(r, &meta);
+		pinned = true;
+		for (int k = 0; k < b->nkilled; k++)
+			entries[n++] = &b->entry[b->killed[k]];
+		for (int k = 0; l && k < l->n; k++)
+			entries[n++] = &l->entry[k];
+		b->nkilled = 0;
+		if (l)
+			l->n = 0;
+		remove_from_image(r, &meta, b->gen, entries, n);
+	}
+	if (pinned && !r->gate.wanted)
 		drop_gate(r);
 }
 

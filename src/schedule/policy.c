@@ -59,8 +59,8 @@
 								 * takes some 3 ms */
 #define PATIENCE		2		/* times merge_ratio, of a delta that fills fast */
 #define CHURN_SHED		500		/* so many of 1,000 entries replaced dead ones */
-#define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, ... */
-#define CHURN_FLOOR		8		/* ... and log pages at least */
+#define CHURN_SHARE		2.5		/* times merge_ratio: log pages for each leaf then, ... */
+#define CHURN_FLOOR		32		/* ... and log pages at least */
 #define DEAD_SHARE		8		/* all but one entry in so many are known to be dead, ... */
 #define DEAD_FLOOR		8		/* ... in a log of so many pages, or ... */
 #define DEAD_FLOOR_OWN	2		/* ... so many, if no worker has to be started */
