@@ -36,3 +36,36 @@ EXPLAIN (COSTS OFF) SELECT * FROM t WHERE c = 1 AND b > 3;
 
 DROP FUNCTION cost;
 DROP TABLE t;
+
+-- Keys that leaves have cut come from rows, each somewhere else: a sort, a bitmap, a sequential scan are faster where there are many, and what
+-- needs no keys is as fast as ever.
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+RESET enable_indexonlyscan;
+SET surfidx.auto_merge = off;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE cut AS SELECT hashint8extended(i, 1) AS n, i AS v, repeat('x', 60) AS pad FROM generate_series(1, 50000) i;
+CREATE INDEX cut_n ON cut USING surfidx (n);
+VACUUM ANALYZE cut;
+CREATE FUNCTION plans() RETURNS TABLE (query text, plan text) LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOREACH query IN ARRAY ARRAY['n FROM cut ORDER BY n', 'n FROM cut ORDER BY n LIMIT 100', 'n FROM cut WHERE n BETWEEN 0 AND 92233720368547758',
+		'n FROM cut WHERE n BETWEEN 0 AND 922337203685477580 ORDER BY n', 'sum(n) FROM cut', 'sum(n) FROM cut WHERE n BETWEEN 0 AND 922337203685477580',
+		'count(*) FROM cut', 'count(*) FROM cut WHERE n > 0', 'count(*) FROM cut WHERE n % 10 = 3', 'max(n) FROM cut', 'DISTINCT n FROM cut',
+		'count(*) FROM cut a JOIN cut b USING (n)', 'a.n FROM cut a JOIN cut b ON a.n = b.n + 1 WHERE b.v < 20', 'n FROM cut WHERE n = 7', '* FROM cut WHERE n = 7'] LOOP
+		plan := '';
+		FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT ' || query LOOP
+			plan := plan || coalesce(' < ' || substring(line FROM '^(?: *->  |)(\w[\w ]+?)(?: using \w+| on [\w ]+| \(\w+\)|)(?: \w)?$'), '');
+		END LOOP;
+		plan := substr(plan, 4);
+		RETURN NEXT;
+	END LOOP;
+END $$;
+CREATE TABLE whole AS SELECT * FROM plans();
+ALTER INDEX cut_n SET (keys = cut);
+REINDEX INDEX cut_n;
+SELECT query, w.plan AS whole, c.plan AS cut FROM whole w JOIN plans() c USING (query) ORDER BY query;
+DROP FUNCTION plans;
+DROP TABLE cut, whole;

@@ -3,7 +3,8 @@
  *
  * The cost of a btree with as many pages, so that plans are those that a btree would get; plus the
  * leaps that scans make over values of columns without equality, for which core has an estimate
- * from 18 on; plus one more descent for each run in front of the main tree.
+ * from 18 on; plus one more descent for each run in front of the main tree; plus visits to rows for
+ * cut keys.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -20,6 +21,7 @@
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
 #include "utils/index_selfuncs.h"
 #include "utils/selfuncs.h"
 
@@ -28,6 +30,18 @@
 
 /* entries of a leaf with cut keys, for each entry of a whole leaf: two to four */
 #define CUT_LEAF_ENTRIES	3.0
+
+/*
+ * times cpu_operator_cost, for a row that is visited for its key; and as much again if the previous
+ * one is on another page (docs/dev/measured/2026-11-cut-scans.md)
+ */
+#define KEY_VISIT		25.0
+#define FAR_VISIT		150.0
+
+static set_rel_pathlist_hook_type prev_pathlist = NULL;
+
+/* The relation of which an index-only scan was charged for such visits last. */
+static const RelOptInfo *charged = NULL;
 
 /* The index's metapage, as kept by this backend; NULL: there is none, or it cannot be read. */
 static const SfxMeta *
@@ -69,8 +83,9 @@ needs_no_keys(const IndexPath *path)
 }
 
 /*
- * The cost of visiting rows for their keys in an index-only scan, where leaves have cut keys; as
- * core charges a plain scan.
+ * The cost of visiting rows for their keys in an index-only scan, where leaves have cut keys: pages
+ * as core charges them to a plain scan, once each, and further visits to them, which core takes to
+ * be free.
  */
 static Cost
 key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta, double loop_count,
@@ -78,22 +93,78 @@ key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta,
 {
 	const IndexOptInfo *info = path->indexinfo;
 	const SfxRun *main = meta ? SfxMetaMain(meta) : NULL;
+	double		apart = 1 - correlation * correlation;
 	double		rows;
-	double		pages;
+	double		pages;			/* of one scan */
+	double		shared;			/* ... if others of a loop need them, too */
 	double		in_order;
+	Cost		again;
 	double		cut;			/* share of entries */
 
 	if (main == NULL || main->cut == 0 || path->path.pathtype != T_IndexOnlyScan ||
 		needs_no_keys(path))
 		return 0;
 	rows = clamp_row_est(selectivity * info->rel->tuples);
-	pages = index_pages_fetched(rows * loop_count, info->rel->pages, info->pages, root);
-	pages /= loop_count;
-	in_order = Min(pages, ceil(selectivity * info->rel->pages));
-	pages += correlation * correlation * (in_order - pages);
+	pages = index_pages_fetched(rows, info->rel->pages, info->pages, root);
+	shared = index_pages_fetched(rows * loop_count, info->rel->pages, info->pages, root);
+	shared /= loop_count;
+	in_order = Max(Min(shared, ceil(selectivity * info->rel->pages)), 1);
+	again = (KEY_VISIT + apart * FAR_VISIT) * cpu_operator_cost * Max(rows - pages, 0);
 	cut = main->cut * CUT_LEAF_ENTRIES;
 	cut /= Max(cut + (double) main->leaves - main->cut, 1);
-	return (pages * random_page_cost + rows * cpu_tuple_cost) * Min(cut, 1);
+	charged = info->rel;
+	return Min(cut, 1) * (again + apart * shared * random_page_cost +
+						  (1 - apart) * (random_page_cost + (in_order - 1) * seq_page_cost));
+}
+
+bool
+sfx_is_our_info(const IndexOptInfo *info)
+{
+	return (void *) info->amcostestimate == (void *) sfx_costestimate;
+}
+
+/*
+ * Where an index-only scan is possible, core prices bitmap scans by its path, although these need
+ * no keys.  So they are offered once more, by paths of indexes that can do nothing else.
+ */
+static void
+offer_bitmaps(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+{
+	bool		none[INDEX_MAX_KEYS] = {false};
+	List	   *were = NIL;
+	ListCell   *lc,
+			   *was;
+
+	if (prev_pathlist)
+		prev_pathlist(root, rel, rti, rte);
+	if (charged != rel)
+		return;
+	charged = NULL;
+	foreach(lc, rel->indexlist)
+	{
+		IndexOptInfo *info = lfirst(lc);
+
+		were = lappend(were, info->canreturn);
+		if (!sfx_is_our_info(info))
+			continue;
+		info->canreturn = none;
+		info->amhasgettuple = false;
+	}
+	create_index_paths(root, rel);
+	forboth(lc, rel->indexlist, was, were)
+	{
+		IndexOptInfo *info = lfirst(lc);
+
+		info->canreturn = lfirst(was);
+		info->amhasgettuple |= sfx_is_our_info(info);
+	}
+}
+
+void
+sfx_cost_init(void)
+{
+	prev_pathlist = set_rel_pathlist_hook;
+	set_rel_pathlist_hook = offer_bitmaps;
 }
 
 void

@@ -75,7 +75,7 @@ go_together(RelOptInfo *rel, const IndexOptInfo *info, int col)
 static bool
 tells_of_all(const IndexOptInfo *info)
 {
-	return (void *) info->amcostestimate == (void *) sfx_costestimate && info->indpred == NIL && !info->hypothetical;
+	return sfx_is_our_info(info) && info->indpred == NIL && !info->hypothetical;
 }
 
 int

@@ -51,6 +51,7 @@ sfx_planner_init(void)
 	CacheRegisterSyscacheCallback(AMOPOPID, forget_coverage, (Datum) 0);
 	prev_relation_info = sfx_rel_info_hook;
 	sfx_rel_info_hook = lift_relation_info;
+	sfx_cost_init();
 	sfx_rowlift_init();
 	sfx_onconflict_init();
 }
@@ -146,13 +147,6 @@ family_covers(Oid ours, Oid btree)
 	return covers;
 }
 
-/* By the function, not by name or OID: the access method may have been created under any name. */
-static inline bool
-is_our_info(const IndexOptInfo *info)
-{
-	return (void *) info->amcostestimate == (void *) sfx_costestimate;
-}
-
 static void
 lift_relation_info(SFX_REL_INFO_PARAMS)
 {
@@ -165,7 +159,7 @@ lift_relation_info(SFX_REL_INFO_PARAMS)
 		bool		all;
 
 		/* without sortopfamily core has found a column whose order no btree family knows */
-		if (!is_our_info(info) || info->sortopfamily == NULL)
+		if (!sfx_is_our_info(info) || info->sortopfamily == NULL)
 			continue;
 		all = true;
 		for (int i = 0; i < info->nkeycolumns; i++)

@@ -71,7 +71,7 @@ may_pass_scan(PlannerInfo *root, const Path *path)
 	const IndexPath *index = (const IndexPath *) bare_path(path);
 
 	return IsA(index, IndexPath) &&
-		(void *) index->indexinfo->amcostestimate == (void *) sfx_costestimate &&
+		sfx_is_our_info(index->indexinfo) &&
 		index->indexorderbys == NIL && index->path.param_info == NULL &&
 		!index->path.parallel_aware && !index->indexinfo->hypothetical &&
 		sfx_agg_fits_table(root, index->path.parent) &&
