@@ -1209,7 +1209,11 @@ BEGIN ATOMIC
 	WITH candidate AS MATERIALIZED (
 		SELECT n.nspname, t.relname, c.relname AS indexname, i.indexrelid AS indexid,
 			pg_catalog.format('%I.%I', n.nspname, c.relname) AS name, i.indisready,
-			p.idx_scan, p.idx_tup_read, p.idx_tup_fetch,
+			p.idx_scan, p.idx_tup_read,
+			-- bitmap scans count their rows at the table: where one index alone has such entries they are its own
+			p.idx_tup_fetch + CASE WHEN NOT EXISTS (SELECT FROM pg_catalog.pg_stat_all_indexes o
+					WHERE o.relid = i.indrelid AND o.indexrelid <> i.indexrelid AND o.idx_tup_read > o.idx_tup_fetch) THEN
+				least(pg_catalog.pg_stat_get_tuples_fetched(i.indrelid), p.idx_tup_read - p.idx_tup_fetch) ELSE 0::int8 END AS visited,
 			(SELECT pg_catalog.jsonb_object_agg(o.option_name, o.option_value)
 				FROM pg_catalog.pg_options_to_table(c.reloptions) o) AS given,
 			-- keys are told apart by their bytes, and a row has all of them
@@ -1239,7 +1243,10 @@ BEGIN ATOMIC
 			coalesce(c.given ->> 'merge_ratio', pg_catalog.current_setting('surfidx.merge_ratio'))::numeric AS merge_ratio,
 			-- bytes of log and entries that a merge has taken, on average
 			s.merge_bytes::numeric / greatest(s.write_amplification - 1::numeric, 0.001) / nullif(s.merges, 0::int8)::numeric AS delta_bytes,
-			s.merged_entries::numeric / nullif(s.merges, 0::int8)::numeric AS delta_entries_merged
+			s.merged_entries::numeric / nullif(s.merges, 0::int8)::numeric AS delta_entries_merged,
+			-- merges of so many times the entries write less than eight bytes for each
+			CASE WHEN s.merges >= 10::int8 AND s.write_amplification > 8::numeric THEN pg_catalog.power(2::numeric,
+				pg_catalog.ceil(pg_catalog.log(2::numeric, (s.write_amplification - 1::numeric) / 7::numeric))) END AS times
 		FROM candidate c
 			CROSS JOIN LATERAL (SELECT x.bytes, x.entries, x.merges, x.merged_entries, x.merge_bytes,
 					x.write_amplification::numeric AS write_amplification, x.filters_asked, x.filters_denied
@@ -1251,15 +1258,15 @@ BEGIN ATOMIC
 		CASE WHEN m.given ->> r.setting IS NULL THEN pg_catalog.format('ALTER INDEX %s RESET (%s)', m.name, r.setting)
 			ELSE pg_catalog.format('ALTER INDEX %s SET (%s = %L)', m.name, r.setting, m.given ->> r.setting) END
 	FROM measured m CROSS JOIN LATERAL (VALUES
-		(m.merges >= 10::int8 AND m.write_amplification > 8::numeric AND m.delta_bytes >= m.delta_size::numeric * 0.5
-				AND m.delta_size * 2::int8 <= m.delta_most,
-			'delta_size', pg_catalog.pg_size_pretty(m.delta_size), (m.delta_size / 512::int8)::text || ' kB',
-			pg_catalog.format('merges write %s bytes for each one that is inserted: twice the delta, half as many',
+		(m.times > 1::numeric AND m.delta_bytes >= m.delta_size::numeric * 0.5 AND m.delta_size * 2::int8 <= m.delta_most,
+			'delta_size', (m.delta_size / 1024::int8)::text || ' kB',
+			(least(m.delta_size * m.times::int8, m.delta_most) / 1024::int8)::text || ' kB',
+			pg_catalog.format('merges write %s bytes for each one that is inserted: the larger the delta, the fewer',
 				pg_catalog.round(m.write_amplification, 1))),
-		(m.merges >= 10::int8 AND m.write_amplification > 8::numeric AND m.delta_bytes < m.delta_size::numeric * 0.5
-				AND m.delta_entries_merged >= m.merge_ratio * m.entries::numeric * 0.5 AND m.merge_ratio < 0.4,
-			'merge_ratio', m.merge_ratio::text, (m.merge_ratio * 2::numeric)::text,
-			pg_catalog.format('merges of %s entries write %s bytes for each one that is inserted: twice the delta, half as many',
+		(m.times > 1::numeric AND m.delta_bytes < m.delta_size::numeric * 0.5
+				AND m.delta_entries_merged >= m.merge_ratio * m.entries::numeric * 0.5 AND m.merge_ratio <= 0.2,
+			'merge_ratio', m.merge_ratio::text, pg_catalog.trim_scale(least(m.merge_ratio * m.times, 0.4))::text,
+			pg_catalog.format('merges of %s entries write %s bytes for each one that is inserted: the larger the delta, the fewer',
 				pg_catalog.round(m.delta_entries_merged), pg_catalog.round(m.write_amplification, 1))),
 		(coalesce(m.filter, 'none') = 'none' AND m.keys IS DISTINCT FROM 'cut' AND m.size_limit IS NULL
 				AND m.idx_scan >= 10000::int8 AND m.idx_tup_read < m.idx_scan / 10::int8
@@ -1273,10 +1280,10 @@ BEGIN ATOMIC
 		(m.can_cut AND m.keys IS NULL AND m.size_limit IS NULL AND coalesce(m.filter, 'none') = 'none'
 				AND pg_catalog.current_setting('surfidx.keys') = 'full'
 				AND pg_catalog.current_setting('surfidx.size_budget') = '0'
-				AND m.idx_tup_read >= 10000::int8 AND m.idx_tup_fetch >= m.idx_tup_read - m.idx_tup_read / 20::int8,
+				AND m.idx_tup_read >= 10000::int8 AND m.visited >= m.idx_tup_read - m.idx_tup_read / 20::int8,
 			'keys', 'full', 'cut',
 			pg_catalog.format('scans have visited the rows of %s in %s entries anyway, so they need no keys',
-				m.idx_tup_fetch, m.idx_tup_read))
+				m.visited, m.idx_tup_read))
 	) AS r(holds, setting, now, proposed, reason)
 	WHERE r.holds
 	ORDER BY m.bytes DESC, m.name, r.setting;

@@ -36,6 +36,26 @@ SELECT count(*) FROM tuned WHERE indexrelname = 'the key';
 :revert;
 SELECT reloptions FROM pg_class WHERE relname = 'the key';
 
+-- the same by bitmap scans, which count at the table; not where another index may have found these rows
+CREATE TABLE bits AS SELECT u, v FROM t;
+CREATE INDEX bits_u ON bits USING surfidx (u);
+ANALYZE bits;
+SET enable_bitmapscan = on;
+SET enable_indexscan = off;
+SET enable_indexonlyscan = off;
+SELECT count(b.v) FROM t a LEFT JOIN LATERAL (SELECT v FROM bits WHERE u = a.u OFFSET 0) b ON true;
+RESET enable_indexonlyscan;
+SELECT pg_stat_force_next_flush();
+SELECT indexrelname, setting, reason FROM tuned WHERE indexrelname = 'bits_u';
+CREATE INDEX bits_v ON bits USING surfidx (v);
+VACUUM bits;
+SET enable_bitmapscan = off;
+RESET enable_indexscan;
+SELECT sum(v) > 0 FROM bits;
+SELECT pg_stat_force_next_flush();
+SELECT indexrelname, setting, reason FROM tuned WHERE indexrelname = 'bits_u';
+DROP TABLE bits;
+
 -- merges that write far more than they bring
 DROP INDEX "the key", filtered;
 CREATE INDEX merged ON t USING surfidx (u) WITH (merge_ratio = 0.05);
