@@ -35,6 +35,7 @@ int			sfx_guc_read_ahead = 32;
 int			sfx_guc_keys = SFX_LEAVES_FULL;
 int			sfx_guc_size_budget = 0;
 int			sfx_guc_budget_interval = 30;
+bool		sfx_guc_autotune = false;
 bool		sfx_guc_auto_merge = true;
 
 /* Limits of the settings and of the storage parameters of the same name. */
@@ -432,7 +433,7 @@ static const struct
 	{"surfidx.size_budget", "Size of all indexes of a database near which leaves are cut; 0 none.",
 		"It is set for the server or for a database: workers see to it.",
 	&sfx_guc_size_budget, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB},
-	{"surfidx.budget_interval", "Time after which a worker shares out surfidx.size_budget again.",
+	{"surfidx.budget_interval", "Time between looks of workers for surfidx.size_budget and autotune.",
 		"Only if indexes are read or written meanwhile.",
 	&sfx_guc_budget_interval, 1, 86400, PGC_SIGHUP, GUC_UNIT_S},
 	/* the size of shared memory is fixed at server start */
@@ -471,6 +472,11 @@ sfx_define_gucs(bool preloading)
 									numbers[i].min, numbers[i].max, numbers[i].context,
 									numbers[i].flags, NULL, NULL, NULL);
 	define_ratios();
+	DefineCustomBoolVariable("surfidx.autotune",
+							 "Workers set what surfidx_tune() proposes, if it is unset.",
+							 "One at a time; the server log tells which, and how to undo it.",
+							 &sfx_guc_autotune, false,
+							 PGC_SUSET, 0, NULL, NULL, NULL);
 	DefineCustomBoolVariable("surfidx.auto_merge",
 							 "Starts background workers for merges that are due.", NULL,
 							 &sfx_guc_auto_merge, sfx_guc_auto_merge,

@@ -58,6 +58,7 @@ extern int	sfx_guc_read_ahead; /* pages of the table asked for at once; 0: none 
 extern int	sfx_guc_keys;		/* SfxLeafKeys */
 extern int	sfx_guc_size_budget;	/* kB of all indexes of the database; 0: none */
 extern int	sfx_guc_budget_interval;	/* s */
+extern bool sfx_guc_autotune;
 
 /* As the storage parameter keys says; without it, size_limit or size_budget; else, the setting. */
 extern SfxLeafKeys sfx_opt_keys(Relation index);

@@ -65,6 +65,9 @@ extern char *sfx_twin_statement(Relation index, Oid am);
 extern char *sfx_index_statement(Relation index, Oid am, const char *name, bool of_constraint);
 extern char *sfx_qualified_name(Oid relid);
 
+/* The schema of the extension's functions: where that of its access method is. */
+extern char *sfx_our_schema(void);
+
 /* Set what makes names qualified, and constants be read as they were written. */
 extern void sfx_exact_settings(GucAction action);
 

@@ -95,9 +95,8 @@ add_create(Planning *p, Oid item, Relation index)
 			"until it is swapped";
 }
 
-/* The schema of the extension's functions: where that of its access method is. */
-static char *
-our_schema(void)
+char *
+sfx_our_schema(void)
 {
 	Oid			am = get_index_am_oid(SFX_METHOD, false);
 	FormData_pg_am row;
@@ -114,7 +113,7 @@ add_swap(Planning *p, Relation index)
 
 	(void) add_step(p, SFX_STEP_SWAP, RelationGetRelid(index), index,
 					psprintf("SELECT %s.surfidx_convert_swap(%s)",
-							 quote_identifier(our_schema()), quote_literal_cstr(name)));
+							 quote_identifier(sfx_our_schema()), quote_literal_cstr(name)));
 }
 
 /* ---- one index ---- */

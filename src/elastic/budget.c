@@ -50,7 +50,7 @@
 bool
 sfx_budget_due(void)
 {
-	return sfx_guc_size_budget > 0 &&
+	return (sfx_guc_size_budget > 0 || sfx_guc_autotune) &&
 		GetCurrentTimestamp() >= (TimestampTz) sfx_database_get(SFX_COUNT_DUE);
 }
 
@@ -60,7 +60,7 @@ sfx_budget_asks(void)
 	static TimestampTz asked = 0;
 	TimestampTz now;
 
-	if (sfx_guc_size_budget <= 0)
+	if (sfx_guc_size_budget <= 0 && !sfx_guc_autotune)
 		return false;
 	now = GetCurrentTimestamp();
 	if (!TimestampDifferenceExceeds(asked, now, ASK_MS))

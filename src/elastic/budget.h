@@ -35,8 +35,8 @@ typedef struct SfxBudgetPass
 } SfxBudgetPass;
 
 /*
- * Is a pass due?  False without a budget.  The latter is for readers: it asks shared memory at most
- * once a second.
+ * Is a pass due?  False without a budget and autotune, for which passes are, too.  The latter is for
+ * readers: it asks shared memory at most once a second.
  */
 extern bool sfx_budget_due(void);
 extern bool sfx_budget_asks(void);

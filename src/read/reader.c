@@ -156,7 +156,7 @@ sfx_reader_reset(SfxReader *r)
 	r->gate.metabuf = InvalidBuffer;
 	if (r->filter.counts.asked > 0)
 		sfx_activity_add_filters(r->index, &r->filter.counts);
-	if (r->warmed && sfx_budget_asks())
+	if ((r->warmed || sfx_guc_autotune) && sfx_budget_asks())
 		sfx_request_idle(r->index);
 	r->warmed = false;
 }

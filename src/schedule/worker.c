@@ -8,6 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "autotune.h"
 #include "budget.h"
 #include "column.h"
 #include "leaf_keys.h"
@@ -400,19 +401,14 @@ keep_shares(SfxBudgetPass *pass, SfxServed *before, bool *go_on)
 /*
  * Keep size_budget: cut leaves, then let others become whole in the room that there is then, and so
  * on, until nothing is left to do or another index waits.  *served: how the last index was served,
- * also before the call.  False: another session wants the database.
+ * also before the call.  ms: spent on looking before.  False: another session wants the database.
  */
 static bool
-keep_budget(SfxServed *served)
+keep_budget(SfxServed *served, double ms)
 {
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx size budget",
-											  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(cxt);
 	bool		go_on = true;
 	bool		more = true;
-	double		ms = 0;
 
-	sfx_budget_next(0);
 	for (int n = 0; n < BUDGET_PASSES && more && go_on && sfx_guc_size_budget > 0; n++)
 	{
 		SfxBudgetPass pass = {.age = n == 0};
@@ -424,8 +420,73 @@ keep_budget(SfxServed *served)
 		if (!more && go_on && !pass.some_locked)
 			sfx_budget_tell(pass.total);
 		more = more && keep_shares(&pass, served, &go_on) && !sfx_requests_wait(true);
-		MemoryContextReset(cxt);
+		MemoryContextReset(CurrentMemoryContext);
 	}
+	return go_on;
+}
+
+/* ---- autotune ---- */
+
+typedef struct Proposals
+{
+	MemoryContext cxt;
+	List	   *list;
+} Proposals;
+
+static SfxServed
+ask_for_proposals(Relation pg_class, void *arg)
+{
+	Proposals  *p = arg;
+
+	p->list = sfx_autotune_ask(p->cxt);
+	return SFX_SERVED;
+}
+
+static SfxServed
+apply_proposal(Relation index, void *arg)
+{
+	return is_ours(index) && sfx_autotune_apply(index, arg) ? SFX_SERVED : SFX_IN_VAIN;
+}
+
+/* Apply the first proposal that can be applied now.  False: as of serve. */
+static bool
+autotune(void)
+{
+	Proposals	p = {CurrentMemoryContext, NIL};
+	Task		ask = {AccessShareLock, ask_for_proposals, &p};
+	SfxServed	served;
+	bool		go_on = serve_safely(RelationRelationId, &ask, &served);
+	ListCell   *l;
+
+	served = SFX_IN_VAIN;
+	foreach(l, p.list)
+	{
+		SfxProposal *proposal = lfirst(l);
+		Task		apply = {SFX_WORKER_LOCK, apply_proposal, proposal};
+
+		if (!go_on || served == SFX_SERVED)
+			break;
+		go_on = serve_safely(proposal->index, &apply, &served);
+	}
+	return go_on;
+}
+
+/* What is to be done every budget_interval.  Arguments and result as of keep_budget. */
+static bool
+look_round(SfxServed *served)
+{
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx size budget",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	TimestampTz begun = GetCurrentTimestamp();
+	bool		go_on;
+	double		ms;
+
+	sfx_budget_next(0);
+	go_on = !sfx_guc_autotune || autotune();
+	ms = TimestampDifferenceMilliseconds(begun, GetCurrentTimestamp());
+	sfx_budget_next(ms);
+	go_on = go_on && keep_budget(served, ms);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 	return go_on;
@@ -498,7 +559,7 @@ sfx_worker_main(Datum arg)
 		go_on = all ? serve_all(&served) : serve_safely(index, &merge, &served);
 		read_settings();
 		if (go_on && sfx_budget_due())
-			go_on = keep_budget(&served);
+			go_on = look_round(&served);
 		if (!go_on)
 		{
 			sfx_requests_forget(db);

@@ -36,7 +36,7 @@ typedef enum SfxCount
 	SFX_COUNT_TOLD,				/* not 0: the server's log has been told that size_limit (of a
 								 * database: size_budget) is exceeded */
 	SFX_COUNT_DUE,				/* of a database: TimestampTz from which size_budget is to be
-								 * shared out again */
+								 * shared out again, or autotune's turn has come */
 	SFX_COUNT_AHEAD,			/* pages of the table that were requested before their rows were
 								 * visited, ... */
 	SFX_COUNT_IN_VAIN,			/* ... and those of them whose rows were not visited */
