@@ -163,9 +163,6 @@ go_to_child(TreeCount *t, const Above *a, int i)
 	uint8	   *fences = palloc(2 * SFX_MAX_ENTRY);
 	uint32_t	blkno;
 	uint64_t	count;
-	Buffer		buf;
-	Page		page;
-	SfxLeaf		leaf;
 	SfxPos		low = {0};
 	SfxPos		high;
 	bool		inf;
@@ -174,17 +171,7 @@ go_to_child(TreeCount *t, const Above *a, int i)
 
 	if (sfx_inner_child(&a->page, i, &blkno, &count) < 0)
 		sfx_corrupt(t->index, a->blkno, "inner page");
-	buf = sfx_read_linked(t->index, blkno, NULL);
-	page = BufferGetPage(buf);
-	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	valid = sfx_tree_page_is(t->index, blkno, page, tree->meta, tree->run, 0);
-	if (valid)
-	{
-		if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), t->order) < 0 ||
-			sfx_leaf_fences(&leaf, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf) < 0)
-			sfx_corrupt(t->index, blkno, "leaf header or directory");
-	}
-	UnlockReleaseBuffer(buf);
+	valid = sfx_tree_leaf_fences(tree, blkno, fences, &low, fences + SFX_MAX_ENTRY, &high, &inf);
 	valid = valid && ((find_child(t, a, &low, &begins) == i && begins) ||
 					  SFX_MUTANT("any leaf is the child"));
 	if (valid)

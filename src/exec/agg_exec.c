@@ -7,6 +7,9 @@
  * that, many at a time: TIDs alone where it has only to count visible rows (visible.c), else keys
  * as well (agg_group.c).
  *
+ * Below a Gather several participants may share the entries, a portion at a time (parallel.c).  Of
+ * each portion a node gives out all groups; those of other portions may be the same (Y13).
+ *
  * Aggregates and grouping columns are the columns of the node's scan tuple, so HAVING and
  * expressions over them are computed by core.
  *-------------------------------------------------------------------------
@@ -53,7 +56,8 @@ typedef struct SfxAggNode
 	bool		done;			/* everything was given out */
 	SfxExprs   *exprs;			/* of the outputs and the condition, or NULL */
 	SfxCondition *condition;	/* of the child, beside those of its index; or NULL */
-	SfxGroups  *groups;			/* otherwise; NULL: the scan has not begun */
+	SfxGroups  *groups;			/* otherwise; NULL: the scan, or a portion of it, has not begun */
+	SfxParallelScan *portions;	/* shared with other participants, or NULL */
 	bool		timed;			/* EXPLAIN ANALYZE: each call is timed as the child's */
 } SfxAggNode;
 
@@ -63,6 +67,9 @@ static TupleTableSlot *exec_node(CustomScanState *css);
 static void end_node(CustomScanState *css);
 static void rescan_node(CustomScanState *css);
 static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
+static Size portions_size(CustomScanState *css, ParallelContext *pcxt);
+static void share_portions(CustomScanState *css, ParallelContext *pcxt, void *portions);
+static void join_portions(CustomScanState *css, shm_toc *toc, void *portions);
 
 static const CustomScanMethods plan_methods = {
 	.CustomName = "SurfidxAggregate",
@@ -75,7 +82,11 @@ static const CustomExecMethods exec_methods = {
 	.ExecCustomScan = exec_node,
 	.EndCustomScan = end_node,
 	.ReScanCustomScan = rescan_node,
-	.ExplainCustomScan = explain_node
+	.ExplainCustomScan = explain_node,
+	.EstimateDSMCustomScan = portions_size,
+	.InitializeDSMCustomScan = share_portions,
+	.ReInitializeDSMCustomScan = share_portions,
+	.InitializeWorkerCustomScan = join_portions
 };
 
 void
@@ -422,6 +433,26 @@ rescan_node(CustomScanState *css)
 		ExecReScan(child);
 }
 
+static Size
+portions_size(CustomScanState *css, ParallelContext *pcxt)
+{
+	return sfx_portions_size();
+}
+
+/* The leader, before workers run. */
+static void
+share_portions(CustomScanState *css, ParallelContext *pcxt, void *portions)
+{
+	sfx_initparallelscan(portions);
+	((SfxAggNode *) css)->portions = portions;
+}
+
+static void
+join_portions(CustomScanState *css, shm_toc *toc, void *portions)
+{
+	((SfxAggNode *) css)->portions = portions;
+}
+
 /*
  * Note leaves that were read, of all loops and workers.  Counters of the node that core does not
  * use here carry the numbers from workers to the leader's EXPLAIN.
@@ -494,11 +525,11 @@ bring_parameters(PlanState *ps)
 }
 
 /*
- * Begin the child's scan as the child does at its first row.  What the planner was told must hold:
- * the snapshot is an MVCC one.
+ * Begin the child's scan as the child does at its first row, or a portion of it; NULL: none is left.
+ * What the planner was told must hold: the snapshot is an MVCC one.
  */
 static IndexScanDesc
-begin_scan(PlanState *ps, bool unread)
+begin_scan(const SfxAggNode *node, PlanState *ps)
 {
 	IndexOnlyScanState *child = (IndexOnlyScanState *) ps;
 
@@ -508,8 +539,10 @@ begin_scan(PlanState *ps, bool unread)
 	sfx_index_only_begin(child);
 	index_rescan(child->ioss_ScanDesc, child->ioss_ScanKeys, child->ioss_NumScanKeys,
 				 child->ioss_OrderByKeys, 0);
-	if (unread)
+	if (node->counts)
 		sfx_scan_unread(child->ioss_ScanDesc);
+	if (node->portions && !sfx_scan_take_portion(child->ioss_ScanDesc, node->portions))
+		return NULL;
 	return child->ioss_ScanDesc;
 }
 
@@ -528,18 +561,19 @@ count_by_tids(IndexScanDesc scan, SfxVisibility *v)
 	}
 }
 
-/* Count the visible rows; *fetched: rows looked at in the table. */
+/* Count the scan's visible rows; *fetched becomes greater by the rows looked at in the table. */
 static uint64
-count_by_index(PlanState *ps, uint64 *fetched)
+count_by_index(IndexScanDesc scan, uint64 *fetched)
 {
-	IndexScanDesc scan = begin_scan(ps, true);
 	SfxVisibility *v = sfx_visibility_begin(scan);
 	uint64		visible;
+	uint64		now;
 
 	SFX_STOP("count begun");
 	if (!sfx_scan_count(scan, v))
 		count_by_tids(scan, v);
-	visible = sfx_visibility_count(v, fetched);
+	visible = sfx_visibility_count(v, &now);
+	*fetched += now;
 	sfx_visibility_end(v);
 	return visible;
 }
@@ -548,10 +582,15 @@ count_by_index(PlanState *ps, uint64 *fetched)
 static bool
 count_rows(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 {
-	uint64		fetched;
-	uint64		n;
+	uint64		fetched = 0;
+	uint64		n = 0;
+	IndexScanDesc scan;
 
-	n = count_by_index(child, &fetched);
+	while (!node->done && (scan = begin_scan(node, child)) != NULL)
+	{
+		n += count_by_index(scan, &fetched);
+		node->done = node->portions == NULL;
+	}
 	node->done = true;
 	for (int i = 0; i < node->noutputs; i++)
 	{
@@ -564,27 +603,38 @@ count_rows(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 	return true;
 }
 
+/* Begin to read groups.  False: no portion is left. */
+static bool
+begin_groups(SfxAggNode *node, PlanState *child)
+{
+	IndexScanDesc scan = begin_scan(node, child);
+
+	if (scan == NULL)
+		return false;
+	node->groups = sfx_groups_begin(scan, node->exprs, node->condition, &node->grouping, node->outputs, node->noutputs);
+	node->timed = child->instrument != NULL;
+	SFX_STOP("groups begun");
+	return true;
+}
+
 static bool
 next_group(SfxAggNode *node, PlanState *child, TupleTableSlot *slot)
 {
-	bool		found;
+	uint64		visible = 0;
+	uint64		refused = 0;
+	uint64		fetched = 0;
+	bool		found = false;
 
-	if (node->groups == NULL)
+	node->done = node->groups == NULL && !begin_groups(node, child);
+	if (!node->done)
 	{
-		IndexScanDesc scan = begin_scan(child, false);
-
-		node->groups = sfx_groups_begin(scan, node->exprs, node->condition, &node->grouping, node->outputs, node->noutputs);
-		node->timed = child->instrument != NULL;
-		SFX_STOP("groups begun");
+		found = sfx_groups_next(node->groups, slot->tts_values, slot->tts_isnull);
+		node->done = !found && node->portions == NULL;
 	}
-	found = sfx_groups_next(node->groups, slot->tts_values, slot->tts_isnull);
 	if (child->instrument)
 	{
-		uint64		visible;
-		uint64		refused;
-		uint64		fetched;
-
-		sfx_groups_rows(node->groups, &visible, &refused, &fetched);
+		if (node->groups)
+			sfx_groups_rows(node->groups, &visible, &refused, &fetched);
 		InstrCountFiltered1(child, refused);
 		InstrStopNode(child->instrument, (double) visible);
 		InstrCountTuples2(child, fetched);
@@ -639,10 +689,10 @@ exec_slowly(SfxAggNode *node)
 		if (!found)
 		{
 			/* other tables of a tree follow: let go of what is pinned (Y13) */
-			node->done = true;
 			if (!SFX_MUTANT("pins of tables before"))
 				end_groups(node);
-			return NULL;
+			result = NULL;
+			continue;
 		}
 		ExecStoreVirtualTuple(slot);
 		result = make_row(css, slot);

@@ -50,6 +50,8 @@
 /* ... for a group, and for a state of it that core's functions make (agg_partial.c) */
 #define GROUP_COST		1.0
 #define STATE_COST		60.0
+/* parallel_setup_cost is that of rows which take several times as long as the above do */
+#define SETUP_COSTS		8.0
 
 typedef struct SfxAggCandidate
 {
@@ -390,10 +392,13 @@ ordered_heap_cost(PlannerInfo *root, const Candidate *c, double rows)
 	return Max(path.path.total_cost - c->total - rows * cpu_tuple_cost, 0);
 }
 
-/* The access method's estimate without its part for rows, and the cost of computing. */
+/*
+ * The access method's estimate without its part for rows, and the cost of computing, which *shared
+ * becomes.
+ */
 static Cost
 compute_cost(PlannerInfo *root, const RelOptInfo *rel, const Candidate *c, const SfxAggWanted *w,
-			 double groups)
+			 double groups, Cost *shared)
 {
 	double		rows = clamp_row_est(c->selectivity * rel->tuples);
 	double		row_cost = (cpu_index_tuple_cost +
@@ -407,9 +412,9 @@ compute_cost(PlannerInfo *root, const RelOptInfo *rel, const Candidate *c, const
 	if (w->values > 0 || w->grouping.columns > 0 || w->grouping.distinct || w->conditions)
 		each += KEY_COST;
 	rows = entries_read(c, rel, w, groups, rows, &pages);
+	*shared = rows * (each * cpu_tuple_cost + arguments_cost(root, w)) + groups * group;
 	return c->startup + pages +
-		(w->in_order ? ordered_heap_cost(root, c, rows) : sfx_agg_heap_cost(rel, rows)) +
-		rows * (each * cpu_tuple_cost + arguments_cost(root, w)) + groups * group;
+		(w->in_order ? ordered_heap_cost(root, c, rows) : sfx_agg_heap_cost(rel, rows)) + *shared;
 }
 
 /* ---- the node ---- */
@@ -537,12 +542,69 @@ sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
 	return path;
 }
 
+/*
+ * Is most of what is asked for counted by pages above the leaves, or by the heads of blocks (Y8,
+ * Y19)?  Then it takes one process next to no time.
+ */
+static bool
+is_counted(const SfxAggOffer *offer)
+{
+	const IndexOptInfo *info = offer->candidate->path.indexinfo;
+	const SfxAggWanted *w = &offer->wanted;
+	double		a_leaf = info->rel->tuples / Max(info->pages, 1);
+
+	return w->values == 0 && !w->conditions && info->rel->allvisfrac >= 1 &&
+		offer->candidate->selectivity * info->rel->tuples / offer->groups > a_leaf;
+}
+
+/* Has the path ranges of a list, many of which are shorter than a portion? */
+static bool
+has_lists(const IndexPath *path)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, path->indexclauses)
+		foreach(lc2, lfirst_node(IndexClause, lc)->indexquals)
+		if (IsA(lfirst_node(RestrictInfo, lc2)->clause, ScalarArrayOpExpr))
+		return true;
+	return false;
+}
+
+bool
+sfx_agg_share_path(const SfxAggOffer *offer, CustomPath *path)
+{
+	const IndexOptInfo *info = offer->candidate->path.indexinfo;
+	Path	   *child = linitial(path->custom_paths);
+	int			workers = compute_parallel_worker(info->rel, -1,
+												  ceil(offer->candidate->selectivity * info->pages),
+												  max_parallel_workers_per_gather);
+	double		shares = workers;
+	Cost		setup = (SETUP_COSTS - 1) * parallel_setup_cost;
+
+	if (workers < 1 || !path->path.parallel_safe || is_counted(offer) ||
+		has_lists(&offer->candidate->path))
+		return false;
+	/* as core counts a leader, which has other things to do, too */
+	if (parallel_leader_participation)
+		shares += Max(1.0 - 0.3 * workers, 0);
+	path->path.parallel_aware = true;
+	path->path.parallel_workers = workers;
+	path->path.rows = clamp_row_est(path->path.rows / shares);
+	child->rows = clamp_row_est(child->rows / shares);
+	path->path.total_cost *= 1 - offer->shared / offer->cost * (1 - 1 / shares);
+	path->path.total_cost += setup;
+	path->path.startup_cost = Min(path->path.startup_cost + setup, path->path.total_cost);
+	return true;
+}
+
 /* What an index offers by a scan along that path.  False: nothing. */
 static bool
 find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, const Candidate *c,
 		   SfxAggOffer *offer)
 {
 	List	   *conditions;
+	Cost		filtered;
 
 	if (c->root != root || c->path.path.parent != rel ||
 		!find_conditions(rel, &c->path, &conditions) ||
@@ -553,8 +615,11 @@ find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, c
 								   clamp_row_est(c->selectivity * rel->tuples));
 	offer->filters = filters_cost(root, c, &offer->wanted,
 								  clamp_row_est(c->selectivity * rel->tuples));
-	offer->cost = compute_cost(root, rel, c, &offer->wanted, offer->groups) + offer->filters +
+	offer->cost = compute_cost(root, rel, c, &offer->wanted, offer->groups, &offer->shared);
+	filtered = offer->filters +
 		conditions_cost(conditions, clamp_row_est(c->selectivity * rel->tuples));
+	offer->cost += filtered;
+	offer->shared += filtered;
 	(void) sfx_agg_note(c->path.indexinfo->indexoid, "can answer");
 	return true;
 }

@@ -31,7 +31,8 @@ typedef struct SfxAggOffer
 	const struct SfxAggCandidate *candidate;
 	SfxAggWanted wanted;
 	Cost		cost;
-	Cost		filters;		/* the part of it that FILTERs take */
+	Cost		filters;		/* the part of it that FILTERs take, ... */
+	Cost		shared;			/* ... and that several participants share */
 	double		groups;
 } SfxAggOffer;
 
@@ -58,6 +59,12 @@ extern bool sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQ
 extern CustomPath *sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,
 									 const SfxAggQuestion *question, const SfxAggOffer *offer,
 									 List *having);
+
+/*
+ * Make a path by that offer one of several participants.  False: it is not worth it, or not to be
+ * run by workers.
+ */
+extern bool sfx_agg_share_path(const SfxAggOffer *offer, CustomPath *path);
 
 /* Number of groups of that many rows with different values, before HAVING. */
 extern double sfx_agg_count_groups(PlannerInfo *root, const SfxAggQuestion *question,

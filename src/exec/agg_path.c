@@ -16,6 +16,8 @@
 #include "settings.h"
 
 #include "nodes/pathnodes.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
@@ -45,18 +47,24 @@ offer_table(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget
 	List	   *having = extra ? (List *) extra->havingQual : NIL;
 	List	   *exprs = list_concat(list_copy(target->exprs), having);
 	SfxAggQuestion question;
+	Cost		least = 0;
 	ListCell   *lc;
 
 	if (!sfx_agg_ask(root, input, exprs, extra, &question))
 		return;
-	if (question.again)
+	foreach(lc, question.again ? NIL : sfx_agg_offers(root, input, &question))
 	{
-		sfx_agg_offer_tree(root, input, output, target, extra);
-		return;
+		Path	   *path = (Path *) sfx_agg_node_path(root, output, target, &question, lfirst(lc),
+													  having);
+
+		if (least == 0 || path->total_cost < least)
+			least = path->total_cost;
+		add_path(output, path);
 	}
-	foreach(lc, sfx_agg_offers(root, input, &question))
-		add_path(output, (Path *) sfx_agg_node_path(root, output, target, &question, lfirst(lc),
-													having));
+	/* workers are not begun for less */
+	if (question.again || (extra && output->consider_parallel && least > parallel_setup_cost &&
+						   max_parallel_workers_per_gather > 0))
+		sfx_agg_offer_tree(root, input, output, target, extra);
 }
 
 /* The hook for upper paths. */

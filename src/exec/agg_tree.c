@@ -7,7 +7,8 @@
  * the parent, and each of these nodes for one of its children, so core can leave out those that
  * run-time parameters exclude.
  *
- * A table whose index may return a group more than once is a tree of one table.
+ * A table whose index may return a group more than once is a tree of one table.  So is one whose
+ * index is shared by workers, which return groups more than once, too.
  *
  * What is asked for is translated from each parent to its children, whose columns may have other
  * numbers.
@@ -53,6 +54,7 @@ typedef struct Tree
 	AggClauseCosts costs;		/* of the aggregates of one table */
 	bool		several;		/* there may be several tables */
 	List	   *paths;			/* one for each table */
+	Path	   *shared;			/* of the only table: several participants', or NULL */
 	int			answered;		/* number of tables that an index answers for */
 	bool		ordered;		/* all paths are ordered by the grouping columns */
 	BlockNumber map_pages;		/* pages of the map that all our nodes pin if they run at once */
@@ -166,6 +168,16 @@ aggregate_rows(const Tree *tree, const Level *level)
 									tree->clauses, NIL, &tree->costs, groups);
 }
 
+/* The same as its index's path, for several participants.  NULL: it is one process's. */
+static Path *
+share(const Tree *tree, const Level *level, const SfxAggOffer *offer)
+{
+	CustomPath *path = sfx_agg_node_path(tree->root, level->rel, level->target, &level->question,
+										 offer, NIL);
+
+	return sfx_agg_share_path(offer, path) ? &path->path : NULL;
+}
+
 static bool
 add_table(Tree *tree, const Level *level)
 {
@@ -179,6 +191,8 @@ add_table(Tree *tree, const Level *level)
 										  &offer, NIL);
 		tree->answered++;
 		tree->map_pages += 1 + level->rel->pages / sfx_visibility_blocks();
+		if (tree->parallel && !tree->several)
+			tree->shared = share(tree, level, &offer);
 	}
 	else
 		path = tree->several ? aggregate_rows(tree, level) : NULL;
@@ -233,7 +247,10 @@ append(const Tree *tree, const Level *top)
 	return &path->path;
 }
 
-/* The same, gathered from workers, each of which takes table by table.  NULL: impossible. */
+/*
+ * The same, gathered from workers, which share the only table's index, or of which each takes table
+ * by table.  NULL: impossible.
+ */
 static Path *
 gather(const Tree *tree, const Level *top)
 {
@@ -244,6 +261,11 @@ gather(const Tree *tree, const Level *top)
 	double		rows;
 	ListCell   *lc;
 
+	if (tree->shared)
+	{
+		rows = tree->shared->rows * tree->shared->parallel_workers;
+		return (Path *) create_gather_path(root, top->rel, tree->shared, top->target, NULL, &rows);
+	}
 	if (!tree->parallel || !top->rel->consider_parallel || !enable_parallel_append ||
 		tables < 2 || workers < 1)
 		return NULL;
@@ -261,9 +283,17 @@ gather(const Tree *tree, const Level *top)
 static Path *
 append_in_order(const Tree *tree, const Level *top)
 {
-	MergeAppendPath *path = SfxCreateMergeAppendPath(tree->root, top->rel, tree->paths,
-													 tree->root->group_pathkeys);
+	MergeAppendPath *path;
+	double		rows;
 
+	if (tree->shared)
+	{
+		rows = tree->shared->rows * tree->shared->parallel_workers;
+		return (Path *) create_gather_merge_path(tree->root, top->rel, tree->shared, top->target,
+												 tree->root->group_pathkeys, NULL, &rows);
+	}
+	path = SfxCreateMergeAppendPath(tree->root, top->rel, tree->paths,
+									tree->root->group_pathkeys);
 	path->path.pathtarget = top->target;
 	return &path->path;
 }
@@ -308,18 +338,22 @@ finalize(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathExtraD
 static void
 offer_values(const Tree *tree, const Level *top, RelOptInfo *output, GroupPathExtraData *extra)
 {
+	PlannerInfo *root = tree->root;
 	bool		grouped = tree->clauses != NIL;
+	bool		alone = tree->several || top->question.again;
 	AggStrategy strategy = grouped ? AGG_HASHED : AGG_PLAIN;
 
 	if (!grouped || tree->can_hash)
 	{
 		Path	   *gathered = gather(tree, top);
 
-		finalize(tree, top, output, extra, strategy, append(tree, top));
+		if (alone)
+			finalize(tree, top, output, extra, strategy, append(tree, top));
 		if (gathered)
 			finalize(tree, top, output, extra, strategy, gathered);
 	}
-	if (grouped && tree->ordered && (extra->flags & GROUPING_CAN_USE_SORT) != 0 &&
+	if (grouped && tree->ordered && (alone || (tree->shared && root->group_pathkeys != NIL)) &&
+		(extra->flags & GROUPING_CAN_USE_SORT) != 0 &&
 		(tree->map_pages <= (BlockNumber) sfx_visibility_max_pages() ||
 		 SFX_MUTANT("pins side by side")))
 		finalize(tree, top, output, extra, AGG_SORTED, append_in_order(tree, top));

@@ -81,6 +81,7 @@ sfx_beginscan(Relation index, int nkeys, int norderbys)
 	so->ahead.scouts = false;
 	so->ahead.scout = NULL;
 	so->ahead.patience = 0;
+	so->portion = NULL;
 	so->order = sfx_order_create(index, &so->kd, false);
 	sfx_scankeys_init(&so->keys, index, &so->kd, so->order, nkeys);
 
@@ -221,6 +222,8 @@ sfx_endscan(IndexScanDesc scan)
 		pfree(so->members);
 	if (so->longs)
 		MemoryContextDelete(so->longs);
+	if (so->portion)
+		pfree(so->portion);
 	if (so->blocks.single)
 		pfree(so->blocks.single);
 	if (so->blocks.merged)
@@ -245,13 +248,15 @@ sfx_scan_seek_range(IndexScanDesc scan, SfxScan *so, ScanDirection dir, bool fir
 	if (unlikely(so->locks.wanted) && !SFX_MUTANT("lock behind the read"))
 	{
 		/* of a parallel scan's range others read the rest */
-		bool		shrinks = !scan->parallel_scan && !so->keys.one_key;
+		bool		shrinks = !scan->parallel_scan && !so->portion && !so->keys.one_key;
 
 		sfx_predicate_read(scan->indexRelation, so->order, scan->xs_snapshot, &lo, &hi,
 						   shrinks ? &so->locks.lock : NULL);
 		so->locks.dir = dir;
 		so->locks.turned = false;
 	}
+	if (so->portion)
+		sfx_portion_cut(so, &lo, &hi);
 	if (first)
 		sfx_reader_seek(so->reader, &lo, &hi);
 	else
@@ -347,8 +352,11 @@ sfx_scan_start(IndexScanDesc scan, ScanDirection dir)
 
 	if (!so->ahead.scouts)
 	{
-		pgstat_count_index_scan(scan->indexRelation);
-		SfxCountIndexSearch(scan);
+		if (so->portion == NULL || so->portion->first)
+		{
+			pgstat_count_index_scan(scan->indexRelation);
+			SfxCountIndexSearch(scan);
+		}
 		look_later(scan, so);
 	}
 	so->started = true;
@@ -449,7 +457,7 @@ parallel_step(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxShare *shar
 	}
 	else
 		done = true;
-	sfx_parallel_publish(scan, done);
+	sfx_parallel_publish(sfx_parallel_of(scan->parallel_scan), done);
 }
 
 /* The next entry of the steps that fall to us. */
@@ -458,7 +466,7 @@ next_parallel_entry(IndexScanDesc scan, SfxScan *so, ScanDirection dir, SfxEntry
 {
 	while (!sfx_reader_take(so->reader, e))
 	{
-		SfxShare   *share = sfx_parallel_seize(scan);
+		SfxShare   *share = sfx_parallel_seize(sfx_parallel_of(scan->parallel_scan));
 
 		CHECK_FOR_INTERRUPTS();
 		if (share == NULL)

@@ -152,4 +152,14 @@ extern Size sfx_estimateparallelscan(SfxEstimateParallelArgs);
 extern void sfx_initparallelscan(void *target);
 extern void sfx_parallelrescan(IndexScanDesc scan);
 
+/*
+ * Several participants with the same scan read it by portions.  State for it, of that size, is
+ * shared and set up by sfx_initparallelscan before any takes part.  After a rescan, forward: the
+ * scan will return the entries of a portion that nobody else reads.  False: none is left.  The
+ * portions of one participant ascend.
+ */
+typedef struct SfxParallelScan SfxParallelScan;
+extern Size sfx_portions_size(void);
+extern bool sfx_scan_take_portion(IndexScanDesc scan, SfxParallelScan *ps);
+
 #endif							/* SURFIDX_SCAN_H */

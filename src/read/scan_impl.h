@@ -89,6 +89,15 @@ typedef struct ScanShare
 	SfxPos		pos;
 } ScanShare;
 
+/* What of its ranges a participant of an aggregate reads (parallel.c). */
+typedef struct SfxPortion
+{
+	bool		first;			/* nobody has read anything before */
+	bool		ends;			/* it ends at hi; else where the ranges do */
+	SfxBoundBuf lo;
+	SfxBoundBuf hi;
+} SfxPortion;
+
 /* Locks of ranges in SERIALIZABLE transactions. */
 typedef struct ScanLocks
 {
@@ -141,6 +150,7 @@ typedef struct SfxScan
 	ScanBlocks	blocks;
 	ScanLeap	leap;
 	ScanShare	share;
+	SfxPortion *portion;		/* NULL: all is read */
 	ScanLocks	locks;
 	ScanAhead	ahead;
 	SfxScanKeys keys;
@@ -202,7 +212,9 @@ sfx_scan_has_filters(const SfxScan *so)
  */
 extern void sfx_scan_start(IndexScanDesc scan, ScanDirection dir);
 
-/* ---- parallel.c: seizing and publishing the steps of a parallel scan ---- */
+/* ---- parallel.c: seizing and publishing the steps, or portions, of a parallel scan ---- */
+
+extern SfxParallelScan *sfx_parallel_of(ParallelIndexScanDesc target);
 
 /* Where the next step begins.  The participant that has seized the scan may read and change it. */
 typedef struct SfxShare
@@ -215,10 +227,13 @@ typedef struct SfxShare
 } SfxShare;
 
 /* Wait for our turn to make a step.  NULL: the scan is at its end. */
-extern SfxShare *sfx_parallel_seize(IndexScanDesc scan);
+extern SfxShare *sfx_parallel_seize(SfxParallelScan *ps);
 
 /* Let the others go on from what we left in the share. */
-extern void sfx_parallel_publish(IndexScanDesc scan, bool done);
+extern void sfx_parallel_publish(SfxParallelScan *ps, bool done);
+
+/* What of the range [lo, hi) lies in the scan's portion; if nothing, an empty range in it. */
+extern void sfx_portion_cut(const SfxScan *so, SfxPos *lo, SfxPos *hi);
 
 /* ---- scan.c ---- */
 

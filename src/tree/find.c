@@ -459,6 +459,25 @@ sfx_tree_leaves_from(const SfxTree *t, const SfxPos *pos, bool before,
 	return got;
 }
 
+bool
+sfx_tree_leaf_fences(const SfxTree *t, BlockNumber blkno, uint8 *lowbuf, SfxPos *low,
+					 uint8 *highbuf, SfxPos *high, bool *inf)
+{
+	Buffer		buf = sfx_read_linked(t->index, blkno, NULL);
+	Page		page = BufferGetPage(buf);
+	SfxLeaf		leaf;
+	bool		valid;
+
+	LockBuffer(buf, BUFFER_LOCK_SHARE);
+	valid = sfx_tree_page_is(t->index, blkno, page, t->meta, t->run, 0);
+	if (valid &&
+		(sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), t->order) < 0 ||
+		 sfx_leaf_fences(&leaf, lowbuf, low, highbuf, high, inf) < 0))
+		sfx_corrupt(t->index, blkno, "leaf header or directory");
+	UnlockReleaseBuffer(buf);
+	return valid;
+}
+
 /* ---- copies for writers ---- */
 
 /* As an SfxChildFn: copies a child of an inner page into the node. */

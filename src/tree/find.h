@@ -36,11 +36,19 @@ typedef struct SfxTree
 
 /*
  * List the leaves of the run from the one that holds pos (before: the positions just below pos), to
- * the right (before: to the left): as many of the n wanted as one parent names.  Returns how many;
- * 0: the run was dropped, or its root is a leaf.  What these blocks hold by now is not certain.
+ * the right (before: to the left): as many of the n wanted as one parent names.  By meta its root is
+ * no leaf.  Returns how many; 0: the run was dropped, or its root is a leaf by now.  What these
+ * blocks hold by now is not certain.
  */
 extern int	sfx_tree_leaves_from(const SfxTree *t, const SfxPos *pos, bool before,
 								 BlockNumber *blkno, int n);
+
+/*
+ * The fences of a leaf of the run, as sfx_leaf_fences tells them.  False: what this block holds by
+ * now is something else.
+ */
+extern bool sfx_tree_leaf_fences(const SfxTree *t, BlockNumber blkno, uint8 *lowbuf, SfxPos *low,
+								 uint8 *highbuf, SfxPos *high, bool *inf);
 
 /*
  * The page of that level (0 = leaf) of the run whose interval holds pos, share-locked.  before: the

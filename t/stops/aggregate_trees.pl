@@ -78,6 +78,22 @@ scenario 'tables that are read side by side', ['pins side by side'], sub {
 	}
 };
 
+scenario 'a position is in one portion', ['portions overlap'], sub {
+	my $query = 'SELECT count(v), sum(v), max(k) FROM s';
+	sql('DROP TABLE IF EXISTS s;
+		CREATE TABLE s (k int, v int) WITH (parallel_workers = 2);
+		INSERT INTO s SELECT g, g * 7919 % 100003 FROM generate_series(1, 50000) g;
+		CREATE INDEX s_k ON s USING surfidx (k) INCLUDE (v)');
+	sql($_) for 'VACUUM s', 'ANALYZE s';
+	my $s = session();
+	sql('SET enable_seqscan = off; SET max_parallel_workers_per_gather = 2;
+		SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_index_scan_size = 0', $s);
+	like(sql("EXPLAIN (COSTS OFF) $query", $s), qr/Parallel Custom Scan .SurfidxAggregate/, 'participants share the index');
+	my $core = session();
+	sql('SET surfidx.aggregates = off', $core);
+	is(sql($query, $s), sql($query, $core), 'the same as row by row');
+};
+
 scenario 'what workers must not compute', ['workers take all'], sub {
 	tree();
 	my $s = session();
