@@ -269,7 +269,7 @@ begin_packer(void *mem, const uint8_t *data, const SfxPos *low, Made *m)
 		sfx_packer_cut_keys(p, data[1] & 2 ? 1000 : 20);
 	}
 	else if (dict)
-		sfx_packer_set_dict(p, dict, 5);
+		sfx_packer_add_dict(p, dict, 5);
 	return p;
 }
 

@@ -87,7 +87,7 @@ SELECT scheme, rate BETWEEN 0.61 AND 0.75 AS both_kinds FROM surfidx_dictionarie
 DROP TABLE hope_kinds;
 DROP FUNCTION hope_auto, hope_pad, hope_kind;
 
--- a dictionary is judged by all leaves that a merge writes: where the first ones have keys of another kind, that are few, the others keep theirs
+-- where the first leaves that a merge writes have keys of another kind, that are few, these get a dictionary, and the others keep theirs
 CREATE FUNCTION hope_words(i int, of int, digits text) RETURNS text LANGUAGE sql AS $$
 	SELECT string_agg(translate(left(md5(('x' || substr(md5(i::text), n, 7))::bit(28)::int % of || 'of' || of), 16), '0123456789abcdef', digits), '') FROM generate_series(1, 19, 6) n $$;
 CREATE TABLE hope_first AS SELECT CASE WHEN i % 30 = 0 THEN 'a/' || hope_words(i, 100, 'ghijklmnopqrstuv') ELSE 'b/' || hope_words(i, 100, 'GHIJKLMNOPQRSTUV') END COLLATE "C" AS v, i % 21 = 0 AS later
@@ -120,7 +120,27 @@ SELECT dictionary, scheme, rate > 0.8 AS poor FROM surfidx_dictionaries('hope_bo
 REINDEX INDEX hope_both_v;
 SELECT dictionary, scheme, rate > 0.8 AS poor FROM surfidx_dictionaries('hope_both_v');
 DROP TABLE hope_both;
-DROP FUNCTION hope_token, hope_address;
+DROP FUNCTION hope_token;
+
+-- two kinds of text take as much in one index as in two if a merge brings the other kind: each has a dictionary
+CREATE FUNCTION hope_mail(i int) RETURNS text LANGUAGE sql AS $$
+	SELECT n[1 + (h & 7)] || '.' || n[1 + (h >> 3 & 7)] || n[1 + (h >> 6 & 7)] || (h >> 9 & 8191) || '@' || d[1 + (h >> 22 & 7)] || '.' || t[1 + (h >> 25 & 3)]
+	FROM (SELECT hashint4(i) AS h, '{anna,bert,carla,dieter,elena,fritz,gerda,heinz}'::text[] AS n,
+		'{gmail,yahoo,hotmail,gmx,t-online,outlook,mailbox,posteo}'::text[] AS d, '{com,de,net,org}'::text[] AS t) x $$;
+CREATE FUNCTION hope_used(i regclass) RETURNS numeric LANGUAGE sql AS $$SELECT ((bytes_per_entry - free_per_entry) * entries)::numeric FROM surfidx_stats(i, 0) $$;
+CREATE TABLE hope_mails AS SELECT hope_mail(i) COLLATE "C" AS v FROM generate_series(1, 60000) i;
+CREATE TABLE hope_addresses AS SELECT hope_address(i) COLLATE "C" AS v FROM generate_series(1, 60000) i;
+CREATE TABLE hope_merged AS SELECT v FROM hope_mails;
+CREATE INDEX hope_mails_v ON hope_mails USING surfidx (v);
+CREATE INDEX hope_addresses_v ON hope_addresses USING surfidx (v);
+CREATE INDEX hope_merged_v ON hope_merged USING surfidx (v);
+INSERT INTO hope_merged SELECT v FROM hope_addresses;
+SELECT surfidx_merge('hope_merged_v') > 0;
+SELECT i, hope_used(i) / (hope_used('hope_mails_v') + hope_used('hope_addresses_v')) < 1.05 AS as_two,
+	(SELECT count(*) FROM surfidx_stats(i, 0), jsonb_array_elements(dictionaries) d WHERE (d->>'leaves')::int > 20) AS dictionaries, surfidx_check(i, true)
+	FROM CAST('hope_merged_v' AS regclass) i;
+DROP TABLE hope_mails, hope_addresses, hope_merged;
+DROP FUNCTION hope_mail, hope_address, hope_used;
 
 -- a table with one kind of keys in its first blocks and another one in later ones: the halves of a sample do not have the same shares of them
 CREATE TABLE hope_blocks (v text COLLATE "C");

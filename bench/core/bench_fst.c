@@ -250,7 +250,7 @@ pack(Pages *p, SfxRestSample *sample)
 		sfx_packer_set_sample(packer, sample);
 	}
 	else if (p->dict)
-		sfx_packer_set_dict(packer, p->dict, 1);
+		sfx_packer_add_dict(packer, p->dict, 1);
 	for (size_t i = 0; i < nkeys; i++)
 	{
 		SfxPos		k = stored(&keys[i], page_key);

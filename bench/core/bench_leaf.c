@@ -160,7 +160,7 @@ pack_all(SfxLeafEmit emit, void *ctx)
 		mem = malloc(sfx_packer_size());
 	p = sfx_packer_init(mem, CAPACITY, &low, emit, ctx, NULL);
 	if (dict)
-		sfx_packer_set_dict(p, dict, 1);
+		sfx_packer_add_dict(p, dict, 1);
 	if (sampling)
 		sfx_packer_set_sample(p, &sample);
 	for (int i = 0; i < n; i++)

@@ -418,7 +418,7 @@ pack(Kind kind, Sizes *s)
 	memset(s, 0, sizeof(*s));
 	p = sfx_packer_init(mem, CAPACITY, &low, account, s, NULL);
 	if (dict)
-		sfx_packer_set_dict(p, dict, 1);
+		sfx_packer_add_dict(p, dict, 1);
 	else
 	{
 		sfx_sample_init(&sample);

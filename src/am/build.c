@@ -222,7 +222,7 @@ pack_leaves(SfxBuild *bs)
 	{
 		const SfxHope *dict = write_dict(bs, &new);
 
-		sfx_packer_set_dict(packer, dict, bs->meta.dict[0].number);
+		sfx_packer_add_dict(packer, dict, bs->meta.dict[0].number);
 	}
 	prev->len = -1;
 	prev->alive = false;
@@ -244,7 +244,7 @@ pack_leaves(SfxBuild *bs)
 	if ((rc = sfx_packer_finish(packer, NULL)) < 0)
 		elog(ERROR, "surfidx: leaf packer failed with %d on index \"%s\"", rc, RelationGetRelationName(bs->index));
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
-	sfx_packer_rests(packer, &raw, &stored);
+	sfx_packer_rests(packer, 0, &raw, &stored);
 	if (bs->meta.ndicts > 0 && raw > 0)
 		bs->meta.dict[0].rate = stored * 1000 / raw;
 	if (cut)

@@ -197,7 +197,7 @@ end_packer(Sample *s, bool whole)
 	if (rc < 0)
 		elog(ERROR, "surfidx: leaf packer failed with %d", rc);
 	s->chain.bytes += (double) s->lastlen * BLCKSZ / SFX_BODY_CAPACITY - BLCKSZ;
-	sfx_packer_rests(s->packer, &rests, &stored);
+	sfx_packer_rests(s->packer, 0, &rests, &stored);
 	s->chain.rests = rests;
 	s->chain.stored = stored;
 }

@@ -130,7 +130,7 @@ surfidx_dictionaries(PG_FUNCTION_ARGS)
 		values[0] = Int64GetDatum((int64) ref->number);
 		values[1] = CStringGetTextDatum(sfx_hope_name(ref->scheme));
 		values[2] = Int32GetDatum((int32) ref->len);
-		values[3] = Float8GetDatum(ref->rate / 1000.0);
+		values[3] = Float8GetDatum(SfxDictRate(ref) / 1000.0);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	relation_close(index, AccessShareLock);

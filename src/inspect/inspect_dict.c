@@ -35,7 +35,7 @@ measure(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxLeaf 
 	uint64		raw,
 				stored;
 
-	sfx_packer_set_dict(packer, leaf->dict, leaf->dictno);
+	sfx_packer_add_dict(packer, leaf->dict, leaf->dictno);
 	for (int b = 0; b < leaf->nblocks; b++)
 	{
 		if (sfx_leaf_decode(leaf, b, NULL, NULL, block) < 0)
@@ -51,7 +51,7 @@ measure(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxLeaf 
 	}
 	if (sfx_packer_finish(packer, NULL) < 0)
 		sfx_corrupt(index, blkno, "order of entries");
-	sfx_packer_rests(packer, &raw, &stored);
+	sfx_packer_rests(packer, 0, &raw, &stored);
 	d->measured++;
 	d->raw += raw;
 	d->stored += stored;
@@ -98,7 +98,7 @@ sfx_inspect_dicts_json(const SfxMeta *meta, const SfxDictSum *sums, double scale
 		const SfxDictRef *ref = &meta->dict[i];
 
 		appendStringInfo(&out, "%s{\"dictionary\": %u, \"scheme\": \"%s\", \"bytes\": %u, \"leaves\": %.0f, \"rate\": %.3f, \"rate_now\": ",
-						 i > 0 ? ", " : "", ref->number, sfx_hope_name(ref->scheme), ref->len, sums[i].leaves * scale, ref->rate / 1000.0);
+						 i > 0 ? ", " : "", ref->number, sfx_hope_name(ref->scheme), ref->len, sums[i].leaves * scale, SfxDictRate(ref) / 1000.0);
 		if (sums[i].raw > 0)
 			appendStringInfo(&out, "%.3f}", (double) sums[i].stored / sums[i].raw);
 		else

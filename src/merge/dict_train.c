@@ -22,6 +22,7 @@
 #include "column.h"
 #include "cpu.h"
 #include "dict.h"
+#include "dict_kinds.h"
 #include "dict_train.h"
 #include "hope.h"
 #include "key.h"
@@ -30,6 +31,7 @@
 #include "meta.h"
 #include "settings.h"
 #include "stats.h"
+#include "strblock.h"
 
 #include <math.h>
 
@@ -315,6 +317,73 @@ sfx_dict_train(int option, const SfxHopeKey *rests, uint32 n, double entries, co
 	return true;
 }
 
+/*
+ * Which of n dictionaries codes the rests in the fewest bytes?  -1: n is 0.  *coded: that mean.
+ */
+static int
+best_choice(const SfxDictChoice *choice, int n, const SfxHopeKey *rests, uint32 nrests,
+			double *coded)
+{
+	int			best = -1;
+
+	for (int i = 0; i < n; i++)
+	{
+		double		mean = coded_mean(choice[i].hope, rests, nrests);
+
+		if (best >= 0 && mean >= *coded)
+			continue;
+		best = i;
+		*coded = mean;
+	}
+	return best;
+}
+
+/*
+ * Make dictionaries from a sample of n rests in the order of their keys, at most `most`: one for
+ * each kind, unless one that there is, in old or just made, will do.  Adds to raw and stored of
+ * those in old that do what the sample's rests take.  Returns how many were made.
+ */
+static int
+train_kinds(int option, const SfxHopeKey *rests, uint32 n, double entries, SfxDictChoice *old,
+			int nold, SfxNewDict *new, int most)
+{
+	SfxDictChoice choice[2 * SFX_MAX_DICTS];
+	SfxHopeKey *some = palloc(sizeof(SfxHopeKey) * Max(n, 1));
+	uint8	   *kind = palloc(Max(n, 1));
+	int			kinds = sfx_rest_kinds(rests, n, most, kind);
+	int			made = 0;
+
+
+	memcpy(choice, old, sizeof(SfxDictChoice) * nold);
+	for (int k = 0; k < kinds; k++)
+	{
+		uint32		nsome = 0;
+		double		coded = 0;
+		int			best;
+
+		for (uint32 i = 0; i < n; i++)
+			if (kind[i] == k)
+				some[nsome++] = rests[i];
+		best = best_choice(choice, nold + made, some, nsome, &coded);
+		if (sfx_dict_train(option, some, nsome, entries * nsome / n,
+						   best >= 0 ? choice[best].hope : NULL, &new[made]))
+		{
+			choice[nold + made].hope = sfx_dict_open_new(&new[made]);
+			made++;
+		}
+		else if (best >= 0 && best < nold)
+		{
+			old[best].raw += raw_mean(some, nsome) * nsome;
+			old[best].stored += coded * nsome;
+		}
+	}
+	for (int i = 0; i < made; i++)
+		pfree((void *) choice[nold + i].hope);
+	pfree(some);
+	pfree(kind);
+	return made;
+}
+
 /* Keys of fixed length mostly are integers, and the others have few bytes in common. */
 bool
 sfx_dict_possible(Relation index, const SfxKeyDesc *kd)
@@ -350,42 +419,40 @@ sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 {
 	SfxRestSample *sample = stats->sample;
 	int			option = sfx_opt_hope(index);
-	const SfxDictRef *ref = meta->ndicts > 0 ? &meta->dict[meta->ndicts - 1] : NULL;
-	const SfxHope *old = NULL;
+	bool		drifted = stats->stored > DRIFT * stats->promised;
 	double		entries = 0;
-	int			rate;
-	uint32		number;
-	bool		as_asked = ref && (option == SFX_HOPE_AUTO || option == ref->scheme);
+	SfxDictChoice old[SFX_MAX_DICTS];
+	SfxNewDict	new[SFX_MAX_DICTS];
 	SfxHopeKey *rests;
-	SfxNewDict	new;
+	int			nold,
+				nnew;
 
 	Assert(sfx_merge_lock_held(index));
-
-	/*
-	 * neighboring leaves are alike, so a dictionary is judged by all leaves that the merge has
-	 * written
-	 */
-	if (as_asked && !(last && stats->whole))
-		return;
-	if (sample == NULL || (!last && sample->used < REVIEW_BYTES) || stats->rests == 0 || meta->ndicts == SFX_MAX_DICTS ||
+	if (sample == NULL || stats->rests == 0 || meta->ndicts == SFX_MAX_DICTS ||
+		(!last && stats->rests < REVIEW_BYTES << stats->reviews) ||
 		sample->nkeys < (option == SFX_HOPE_AUTO ? MIN_RESTS : MIN_ASKED_RESTS))
 		return;
-	/* once for each merge: training takes tens of milliseconds */
-	stats->sample = NULL;
-	rate = (int) Min(stats->stored * 1000 / stats->rests, 10000);
-	if (as_asked)
-	{
-		if (rate <= DRIFT * ref->rate && !is_looked_at(meta, stats))
-			return;
-		old = sfx_dict_for_writing(index, meta, &number);
-	}
+	stats->rests = stats->stored = stats->promised = 0;
+	nold = sfx_dicts_for_writing(index, meta, old);
+	if (nold > 0 && option != SFX_HOPE_AUTO && option != sfx_hope_scheme(old[0].hope))
+		nold = 0;
+	if (nold > 0 && !drifted && !(last && stats->whole && is_looked_at(meta, stats)))
+		return;
+	/* training takes tens of milliseconds */
+	stats->reviews++;
 	for (int r = 0; r < meta->nruns; r++)
 		entries += meta->runs[r].entries;
+	/* before the merge's end, another dictionary has to pay by the leaves written so far */
+	if (nold > 0 && !last)
+		entries = Min(entries, (double) sample->seen * SFX_STR_GROUP);
 	rests = palloc(sizeof(SfxHopeKey) * SFX_SAMPLE_KEYS);
-	if (sfx_dict_train(option, rests, sfx_sample_keys(sample, rests), Max(entries, 1), old, &new))
-		(void) sfx_dict_add(index, meta, &new);
-	else if (old)
-		sfx_dict_set_rate(index, meta, rate);
+	nnew = train_kinds(option, rests, sfx_sample_keys(sample, rests), Max(entries, 1), old, nold,
+					   new, SFX_MAX_DICTS - meta->ndicts);
+	for (int i = 0; i < nnew; i++)
+		(void) sfx_dict_add(index, meta, &new[i]);
+	for (int i = 0; i < nold; i++)
+		if (old[i].raw > 0)
+			sfx_dict_set_rate(index, meta, old[i].number, Min(old[i].stored * 1000 / old[i].raw, 10000));
 }
 
 /* ---- the sample of a build ---- */

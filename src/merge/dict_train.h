@@ -26,8 +26,8 @@ extern bool sfx_dict_train_from_heap(Relation heap, Relation index, const IndexI
 
 /*
  * A merge, or a part of it, has written what stats describe: is a dictionary due, or another one?
- * If so, it is made, added to the index, and *meta becomes the metapage.  last: the merge ends
- * here.  Merge lock held (asserted).
+ * If so, some are made and added to the index, and *meta becomes the metapage.  last: the merge
+ * ends here.  Merge lock held (asserted).
  */
 extern void sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last);
 

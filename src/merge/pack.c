@@ -541,7 +541,7 @@ pack_leaf(SfxPack *p, BlockNumber blkno, char *copy, SfxBlock *block)
 
 	sfx_leaf_copy(&p->group->tree, blkno, NULL, copy, &leaf);
 	sfx_dict_attach(p->group->tree.index, blkno, (Page) copy, &leaf, NULL);
-	coded = p->codes && leaf.dictno == p->dictno;
+	coded = p->codes && leaf.dictno != 0;
 	p->before += leaf.nentries;
 	p->blkno = leaf.cut ? blkno : InvalidBlockNumber;
 	if (leaf.cut)
@@ -670,7 +670,7 @@ begin_packer(SfxPack *p, const SfxPos *low)
 {
 	Relation	index = p->group->tree.index;
 
-	p->codes = p->dict && !p->cut ? palloc(sizeof(SfxCodes)) : NULL;
+	p->codes = p->ndicts > 0 && !p->cut ? palloc(sizeof(SfxCodes)) : NULL;
 	p->packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, low, keep_page, p,
 								p->group->tree.order);
 	sfx_packer_set_codec(p->packer, sfx_opt_codec(index));
@@ -683,9 +683,25 @@ begin_packer(SfxPack *p, const SfxPos *low)
 		sfx_packer_part(p->packer, p->part);
 		return;
 	}
-	if (p->dict)
-		sfx_packer_set_dict(p->packer, p->dict, p->dictno);
+	for (int i = 0; i < p->ndicts; i++)
+		sfx_packer_add_dict(p->packer, p->dict[i].hope, p->dict[i].number);
 	sfx_packer_set_sample(p->packer, p->sample);
+}
+
+/* Count the rests in the new pages.  Those of cut keys are not coded. */
+static void
+count_rests(SfxPack *p)
+{
+	p->rests = p->stored = p->promised = 0;
+	if (!p->cut)
+		sfx_packer_rests(p->packer, 0, &p->rests, &p->stored);
+	for (int i = 0; i < p->ndicts; i++)
+	{
+		SfxDictChoice *d = &p->dict[i];
+
+		sfx_packer_rests(p->packer, d->number, &d->raw, &d->stored);
+		p->promised += d->raw * d->rate / 1000;
+	}
 }
 
 /* One attempt to pack the group.  False: too many pages, or the attempt is void (p->again). */
@@ -742,9 +758,7 @@ pack_once(SfxPack *p)
 	if (!fits && !p->too_many && !p->again)
 		sfx_corrupt(g->tree.index, sfx_group_leaf(g, g->from),
 					"entries of this leaf or its right neighbors reach into the next one");
-	sfx_packer_rests(p->packer, &p->rests, &p->stored);
-	if (p->cut)
-		p->rests = p->stored = 0;
+	count_rests(p);
 	end_recovery(p);
 	pfree(copy);
 	pfree(block);

@@ -7,6 +7,7 @@
 
 #include "surfidx.h"
 #include "dead_rows.h"
+#include "dict.h"
 #include "find.h"
 #include "group.h"
 #include "hope.h"
@@ -30,8 +31,8 @@ typedef struct SfxPack
 	uint16		dead[SFX_BLOCK_ENTRIES + 1];	/* ... their places, ascending, and then the
 												 * block's end */
 	uint64		max_taken;		/* entries of the source, at most */
-	const SfxHope *dict;		/* for the new leaves, or NULL */
-	uint32		dictno;
+	SfxDictChoice dict[SFX_MAX_DICTS];	/* for the new leaves */
+	int			ndicts;
 	SfxCodes   *codes;			/* of the block at hand */
 	SfxRestSample *sample;		/* of the new leaves' rests, or NULL */
 	SfxPacker  *packer;
@@ -45,8 +46,10 @@ typedef struct SfxPack
 	bool		grow;			/* take in right neighbors */
 	int			most_blocks;	/* of the record, at most */
 	int			most_pages;		/* pages after which no entry is taken from the source */
-	uint64		rests,			/* bytes of rests in the new pages: before coding, and as stored */
-				stored;
+	uint64		rests,			/* bytes of rests in the new pages: before coding, as stored, and
+								 * as their dictionaries have promised */
+				stored,
+				promised;
 	bool		inside;			/* an old entry came after a new one */
 	int			bound;			/* an entry of the block at hand that is known to be >= the
 								 * source's next one; -1: none */

@@ -208,6 +208,7 @@ add_step(SfxMergeStats *stats, const SfxMergeStats *step, const SfxGroup *g, con
 	stats->reads_begun += g->reads_begun;
 	stats->rests += p->rests;
 	stats->stored += p->stored;
+	stats->promised += p->promised;
 	stats->last_entries = p->leaf[p->n - 1].len < LAST_PAGE_SPARSE ? p->leaf[p->n - 1].nentries : 0;
 }
 
@@ -282,7 +283,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong filter, void *arg,
 	p->arg = arg;
 	p->max_taken = PG_UINT64_MAX;
 	p->versions.heap = src ? g->heap : NULL;
-	p->dict = sfx_dict_for_writing(g->tree.index, g->tree.meta, &p->dictno);
+	p->ndicts = sfx_dicts_for_writing(g->tree.index, g->tree.meta, p->dict);
 	p->sample = stats->sample;
 	if (src)
 	{
@@ -320,6 +321,9 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong filter, void *arg,
 	count_step(p, &step);
 	if (!stats->late)
 		sfx_count_tree_stats(sfx_meta_run(g->tree.index, g->tree.meta, g->tree.run), &step);
+	for (int i = 0; i < p->ndicts; i++)
+		if (p->dict[i].raw > 0)
+			sfx_dict_note_written(g->tree.meta, p->dict[i].number);
 	if (src)
 		note_progress(g, src, stats);
 	if (src && g->asked_to > 0)

@@ -27,9 +27,12 @@ typedef struct SfxMergeStats
 	uint64		reads_begun;	/* ... for which so many reads were started */
 	BlockNumber asked_last;		/* last leaf that was prefetched, or found not to be needed; 0:
 								 * none */
-	uint64		rests;			/* bytes of rests in the leaves written: before coding, ... */
-	uint64		stored;			/* ... and as stored */
-	bool		whole;			/* rests and stored cover the source from its first entry on */
+	uint64		rests;			/* bytes of rests in leaves written since the last review of
+								 * dictionaries: before coding, ... */
+	uint64		stored;			/* ... as stored, ... */
+	uint64		promised;		/* ... and as the dictionaries have promised */
+	int			reviews;		/* in which dictionaries were trained, or tried */
+	bool		whole;			/* the source is merged from its first entry on */
 	bool		late;			/* a mutant's: groups do not count, their end does (M16) */
 	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or used already */
 	uint32		last_entries;	/* entries of the last leaf written, if it is sparse; else 0 */

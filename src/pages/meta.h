@@ -71,8 +71,13 @@ typedef struct SfxDictRef
 	uint32		len;			/* its bytes */
 	uint32		crc;			/* CRC-32C of them */
 	uint16		scheme;			/* SfxHopeScheme */
-	uint16		rate;			/* bytes stored per 1,000 bytes of rests, when it was new */
+	uint16		rate;			/* bytes stored per 1,000 bytes of rests, when it was new;
+								 * SFX_DICT_WRITTEN */
 } SfxDictRef;
+
+/* In rate: leaves were written with it since VACUUM last began to look which ones name it (H1). */
+#define SFX_DICT_WRITTEN	0x8000
+#define SfxDictRate(ref)	((ref)->rate & ~SFX_DICT_WRITTEN)
 
 /* What merges have done since the build.  Changed under the merge lock only. */
 typedef struct SfxWork
@@ -118,7 +123,7 @@ typedef struct SfxMeta
 	SfxWork		work;
 	uint32		ndicts;
 	uint32		next_dict;
-	SfxDictRef	dict[SFX_MAX_DICTS];	/* oldest first; new leaves are written with the last one */
+	SfxDictRef	dict[SFX_MAX_DICTS];	/* oldest first */
 } SfxMeta;
 
 #define SfxPageGetMeta(page)	((SfxMeta *) PageGetContents(page))

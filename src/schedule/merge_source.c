@@ -307,7 +307,8 @@ collect_stubs(Merge *m)
 static void
 start_sample(Merge *m)
 {
-	m->stats.rests = m->stats.stored = 0;
+	m->stats.rests = m->stats.stored = m->stats.promised = 0;
+	m->stats.reviews = 0;
 	m->stats.sample = m->sample;
 	if (m->sample)
 		sfx_sample_init(m->sample);

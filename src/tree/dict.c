@@ -35,6 +35,7 @@
 											 * are closed, the longest unused first */
 
 StaticAssertDecl(sizeof(SfxDictRef) == 20, "dictionary reference is 20 bytes on disk");
+StaticAssertDecl(SFX_MAX_DICTS <= SFX_PACKER_DICTS, "a packer takes all dictionaries");
 StaticAssertDecl(SFX_DICT_PAGES + 1 < SFX_GROUP_BLOCKS, "a dictionary's pages and the metapage fit one record");
 
 /* A dictionary that this backend has opened, in TopMemoryContext. */
@@ -546,22 +547,38 @@ sfx_dict_wanted(Relation index)
 	return sfx_opt_hope(index) != SFX_HOPE_OFF;
 }
 
-const SfxHope *
-sfx_dict_for_writing(Relation index, const SfxMeta *meta, uint32 *number)
+/* May leaves be written with the i-th dictionary of the list? */
+static bool
+is_choice(Relation index, const SfxMeta *meta, uint32 i)
 {
-	SfxDict    *d;
-	const SfxDictRef *ref;
+	int			asked = sfx_opt_hope(index);
+	bool		any = false;
+
+	for (uint32 j = 0; j < meta->ndicts; j++)
+		any |= meta->dict[j].scheme == asked;
+	return any ? meta->dict[i].scheme == asked : asked == SFX_HOPE_AUTO || i == meta->ndicts - 1;
+}
+
+int
+sfx_dicts_for_writing(Relation index, const SfxMeta *meta, SfxDictChoice *choice)
+{
+	int			n = 0;
 
 	Assert(sfx_merge_lock_held(index));
-	if (meta->ndicts == 0 || !sfx_dict_wanted(index))
-		return NULL;
-	ref = &meta->dict[meta->ndicts - 1];
-	d = find_opened(index, meta, meta->build_id, ref->number);
-	if (d == NULL)
-		d = open_listed(index, meta, ref);
-	d->held = true;
-	*number = ref->number;
-	return d->hope;
+	for (uint32 i = 0; i < meta->ndicts && sfx_dict_wanted(index); i++)
+	{
+		const SfxDictRef *ref = &meta->dict[i];
+		SfxDict    *d;
+
+		if (!is_choice(index, meta, i))
+			continue;
+		d = find_opened(index, meta, meta->build_id, ref->number);
+		if (d == NULL)
+			d = open_listed(index, meta, ref);
+		d->held = true;
+		choice[n++] = (SfxDictChoice) {.hope = d->hope,.number = ref->number,.rate = SfxDictRate(ref)};
+	}
+	return n;
 }
 
 /* ---- adding and dropping ---- */
@@ -656,13 +673,15 @@ sfx_dict_drop(Relation index, uint32 number)
 	Buffer		bufs[SFX_DICT_PAGES];
 	Buffer		metabuf;
 	SfxMeta		meta;
+	const SfxDictRef *ref;
 	uint32		i = 0;
 
 	Assert(sfx_merge_lock_held(index));
 	sfx_meta_read(index, &meta);
-	if (find_ref(&meta, number) == NULL)
+	ref = find_ref(&meta, number);
+	if (ref == NULL || ref->rate & SFX_DICT_WRITTEN)
 		return;
-	pfree(sfx_dict_read(index, meta.build_id, find_ref(&meta, number), collect_block, &c));
+	pfree(sfx_dict_read(index, meta.build_id, ref, collect_block, &c));
 	XLogEnsureRecordSpace(SFX_DICT_PAGES + 1, 20);
 	for (int j = 0; j < c.n; j++)
 	{
@@ -782,17 +801,36 @@ sfx_dict_move(Relation index, BlockNumber blkno, Buffer target)
 }
 
 void
-sfx_dict_set_rate(Relation index, SfxMeta *meta, int rate)
+sfx_dict_set_rate(Relation index, SfxMeta *meta, uint32 number, int rate)
+{
+	Buffer		buf;
+	SfxDictRef *ref;
+
+	Assert(sfx_merge_lock_held(index));
+	sfx_meta_lock(index, meta, &buf);
+	ref = unconstify(SfxDictRef *, find_ref(meta, number));
+	if (ref)
+		ref->rate = rate | (ref->rate & SFX_DICT_WRITTEN);
+	sfx_meta_change(index, buf, meta, SFX_META_STATS, NULL);
+}
+
+void
+sfx_dict_note_written(SfxMeta *meta, uint32 number)
+{
+	SfxDictRef *ref = unconstify(SfxDictRef *, find_ref(meta, number));
+
+	if (!SFX_MUTANT("dictionaries written unnoted"))
+		ref->rate |= SFX_DICT_WRITTEN;
+}
+
+void
+sfx_dicts_forget_written(Relation index, SfxMeta *meta)
 {
 	Buffer		buf;
 
 	Assert(sfx_merge_lock_held(index));
 	sfx_meta_lock(index, meta, &buf);
-	if (meta->ndicts > 0)
-	{
-		meta->dict[meta->ndicts - 1].rate = rate;
-		sfx_meta_change(index, buf, meta, SFX_META_STATS, NULL);
-	}
-	else
-		UnlockReleaseBuffer(buf);
+	for (uint32 i = 0; i < meta->ndicts; i++)
+		meta->dict[i].rate &= ~SFX_DICT_WRITTEN;
+	sfx_meta_change(index, buf, meta, SFX_META_STATS, NULL);
 }

@@ -3,7 +3,7 @@
  *
  * A dictionary (hope.h) codes what front coding leaves of keys in leaves.  The metapage lists an
  * index's dictionaries, a few at most, oldest first; each has a number that is never used again
- * within a build.  New leaves are written with the newest one; a leaf that needs one names it (H1).
+ * within a build.  A leaf is written with the one that suits it, and names it (H1).
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_DICT_H
@@ -41,11 +41,25 @@ extern void sfx_dict_attach_listed(Relation index, const SfxMeta *meta, BlockNum
 /* Let go of the dictionary; *pin becomes NULL.  The end of the transaction does so, too. */
 extern void sfx_dict_unpin(SfxDict **pin);
 
+/* A dictionary with which new leaves may be written. */
+typedef struct SfxDictChoice
+{
+	const SfxHope *hope;
+	uint32		number;
+	uint32		rate;			/* bytes stored per 1,000 bytes of rests, as promised */
+	uint64		raw;			/* the caller's: bytes of rests coded with it, before ... */
+	uint64		stored;			/* ... and after */
+} SfxDictChoice;
+
 /*
- * The dictionary with which new leaves are to be written, and its number; NULL if there is none, or
- * the storage parameter says "off".  Merge lock held.  It stays open to the end of the transaction.
+ * The dictionaries with which new leaves may be written, oldest first, into choice[SFX_MAX_DICTS];
+ * returns their number.  None, if the storage parameter says "off"; those of the scheme that it
+ * asks for, or the newest one.  Merge lock held.  They stay open to the end of the transaction.
  */
-extern const SfxHope *sfx_dict_for_writing(Relation index, const SfxMeta *meta, uint32 *number);
+extern int	sfx_dicts_for_writing(Relation index, const SfxMeta *meta, SfxDictChoice *choice);
+
+/* Leaves are about to be written with this dictionary, in a record that stores *meta (H1). */
+extern void sfx_dict_note_written(SfxMeta *meta, uint32 number);
 
 /* A dictionary just made, which has no pages yet. */
 typedef struct SfxNewDict
@@ -87,8 +101,14 @@ extern const SfxHope *sfx_dict_open_new(const SfxNewDict *new);
 extern bool sfx_dict_add(Relation index, SfxMeta *meta, const SfxNewDict *new);
 
 /*
- * Take a dictionary that no leaf names off the list, and free its pages, in one record (H1).  Merge
- * lock held.
+ * From now on it counts whether leaves are written with dictionaries.  *meta becomes the metapage.
+ * Merge lock held.
+ */
+extern void sfx_dicts_forget_written(Relation index, SfxMeta *meta);
+
+/*
+ * Take a dictionary off the list, and free its pages, in one record, unless leaves were written
+ * with it since sfx_dicts_forget_written (H1).  None named it then.  Merge lock held.
  */
 extern void sfx_dict_drop(Relation index, uint32 number);
 
@@ -100,10 +120,10 @@ extern void sfx_dict_drop(Relation index, uint32 number);
 extern bool sfx_dict_move(Relation index, BlockNumber blkno, Buffer target);
 
 /*
- * Set the rate that is expected of the newest dictionary from now on; *meta becomes the metapage.
- * Merge lock held.
+ * Set the rate that is expected of a dictionary from now on; *meta becomes the metapage.  Merge
+ * lock held.
  */
-extern void sfx_dict_set_rate(Relation index, SfxMeta *meta, int rate);
+extern void sfx_dict_set_rate(Relation index, SfxMeta *meta, uint32 number, int rate);
 
 /*
  * Read a dictionary's bytes from its pages: palloc'd.  ERROR if they are damaged.  own (may be

@@ -234,8 +234,11 @@ sfx_reclaim_dicts(Relation index, const SfxOrder *order, BufferAccessStrategy st
 	sfx_meta_read(index, &meta);
 	if (meta.ndicts < 2)
 		return;
+	sfx_merge_lock(index);
+	sfx_dicts_forget_written(index, &meta);
+	sfx_merge_unlock(index);
 	used = dicts_in_use(index, order, strategy, &meta);
-	/* not the newest: merges are about to write leaves with it */
+	/* not the newest: it may have been made for leaves that come now */
 	for (uint32 i = 0; i + 1 < meta.ndicts; i++)
 	{
 		if (used & (1U << i))

@@ -229,7 +229,7 @@ count_work(SfxWork *work, const SfxSwap *s)
 /*
  * Lock the metapage exclusively, and make *s->tree.meta what it is to become.  Other backends
  * change generations and counters without the merge lock, so these are taken from the page; the
- * run's entry, the positions of merges and the work done are ours.
+ * run's entry, the positions of merges, the work done and what leaves were written with are ours.
  */
 static Buffer
 lock_meta(SfxSwap *s)
@@ -241,6 +241,7 @@ lock_meta(SfxSwap *s)
 	sfx_meta_lock(t->index, &meta, &buf);
 	memcpy(meta.resume, t->meta->resume, sizeof(meta.resume));
 	meta.work = t->meta->work;
+	memcpy(meta.dict, t->meta->dict, sizeof(meta.dict));
 	if (s->works)
 		count_work(&meta.work, s);
 	if (s->create)

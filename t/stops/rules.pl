@@ -1157,6 +1157,44 @@ scenario 'leaves that move while VACUUM looks which dictionaries they name (H2)'
 	sound('t_k');
 };
 
+scenario 'leaves that are written with an older dictionary while VACUUM looks (H1)',
+  ['dictionaries written unnoted'], sub {
+	my $fill = sub {
+		my ($from, $to, $what) = @_;
+		sql("INSERT INTO t SELECT g, $what FROM generate_series($from, $to) g");
+		sql("SELECT surfidx_merge('t_k')");
+	};
+	my $path = "'~/' || substr(md5(g::text), 1, 4) || chr(192 + g % 60) || '/package-' || g % 211"
+	  . " || (ARRAY['/changelog', '/copyright', '/README'])[1 + g % 3]";
+	my $words = "(SELECT string_agg((ARRAY['ein', 'zwei', 'drei', 'vier', 'fuenf', 'sechs',"
+	  . " 'sieben', 'acht'])"
+	  . "[1 + (hashint4(g) >> 3 * i & 7)], ' ') FROM generate_series(0, 6) i) || chr(192 + g % 60)";
+	my $dicts = "SELECT string_agg(dictionary::text, ',') FROM surfidx_dictionaries('t_k')";
+
+	# paths, and before them in the index, from its first block on, words; then the paths go
+	build(0, "ALTER TABLE t SET (vacuum_truncate = off);"
+		  . " INSERT INTO t SELECT g, $path FROM generate_series(1, 20000) g;"
+		  . ' CREATE INDEX t_k ON t USING surfidx (s) WITH (hope = single)');
+	sql('ALTER INDEX t_k SET (hope = double)');
+	$fill->($_, $_ + 19999, $words) for 20001, 40001;
+	like(sql($dicts), qr/^1,/, 'a dictionary of paths and one of words');
+	sql("DELETE FROM t WHERE s > '~'");
+	arm('leaf looked at', 'wait', int(sql("SELECT pg_relation_size('t_k') / 8192 - 4")));
+	my $v = start($vacuum);
+	wait_at('leaf looked at');
+	# only the first block is still to be looked at
+	sql('ALTER INDEX t_k SET (hope = single)');
+	$fill->(60001, 70000, $path);
+	release('leaf looked at');
+	is(finish($v), '', 'VACUUM ends');
+	is(eval { sql("SELECT count(*) FROM t WHERE s > '~'", reader()) } // $@, '10000', 'every path');
+	like(sql($dicts), qr/^1,/, 'the dictionary of paths is there');
+	sound('t_k');
+	sql("ALTER INDEX t_k SET (hope = double); DELETE FROM t WHERE s > '~'");
+	sql($vacuum);
+	unlike(sql($dicts), qr/^1,/, 'until no leaf names it');
+};
+
 # ------------------------------------------------------------------------------------------ the log (D2) and allocation (P3)
 
 scenario 'an append that was on its way when the log was frozen', ['append behind seal'], sub {

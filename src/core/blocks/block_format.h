@@ -123,6 +123,7 @@ typedef struct SfxKnownCodes
  */
 typedef struct SfxCodes
 {
+	uint32_t	dictno;			/* the leaf's dictionary */
 	int			n;				/* number of keys; 0: they are not coded */
 	uint32_t	cut;			/* bytes at the end of each key that are not in the code */
 	uint16_t	start[SFX_BLOCK_KEYS];	/* the key's first byte that is */

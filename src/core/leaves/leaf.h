@@ -106,8 +106,8 @@ extern int sfx_packer_add_cut(SfxPacker *p, const SfxEntry *e, unsigned loose);
 
 struct SfxBlock;
 /*
- * The same for entries [from, to) of a decoded block.  Bytes are copied.  codes: the block's, if it
- * was coded with the packer's dictionary; else NULL.
+ * The same for entries [from, to) of a decoded block.  Bytes are copied.  codes: the block's,
+ * or NULL.
  */
 extern int sfx_packer_add_run(SfxPacker *p, const struct SfxBlock *b, int from, int to, const SfxCodes *codes);
 
@@ -126,9 +126,12 @@ extern void sfx_packer_set_codec(SfxPacker *p, int codec);
 
 /*
  * Code with a dictionary what that makes smaller; pages name it by number (> 0).  Call before the
- * first entry.
+ * first entry.  After several calls each page is coded with one of these dictionaries: the last
+ * one, unless another one codes some of the page's first keys in clearly fewer bytes.
  */
-extern void sfx_packer_set_dict(SfxPacker *p, const SfxHope *dict, uint32_t number);
+#define SFX_PACKER_DICTS	4
+extern void sfx_packer_add_dict(SfxPacker *p, const SfxHope *dict, uint32_t number);
+
 
 /* May rests be packed (strblock.h)?  That is the default, unless a dictionary was asked for. */
 extern void sfx_packer_set_packing(SfxPacker *p, bool packing);
@@ -173,8 +176,11 @@ extern uint32_t sfx_sample_keys(const SfxRestSample *s, SfxHopeKey *keys);
 /* Sample what this packer writes from now on (NULL: stop). */
 extern void sfx_packer_set_sample(SfxPacker *p, SfxRestSample *s);
 
-/* Bytes of the rests in the pages so far: before coding, and as they are stored. */
-extern void sfx_packer_rests(const SfxPacker *p, uint64_t *raw, uint64_t *stored);
+/*
+ * Bytes of the rests so far, of pages with the dictionary of that number (0: of all): before
+ * coding, and as they are stored.
+ */
+extern void sfx_packer_rests(const SfxPacker *p, uint32_t number, uint64_t *raw, uint64_t *stored);
 
 /* ---- reader ---- */
 

@@ -431,6 +431,7 @@ sfx_leaf_codes(const SfxLeaf *l, int b, SfxCodes *c)
 {
 	Block		k;
 
+	c->dictno = l->dictno;
 	c->n = 0;
 	if (sfx_leaf_open_block(l, b, &k) != SFX_OK)
 		return SFX_CORRUPT;

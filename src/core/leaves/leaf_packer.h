@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  * leaf_packer.h - the packer's state, and the functions that its files (leaf_write.c,
- * leaf_encode.c, leaf_page.c, leaf_sample.c) call in each other
+ * leaf_encode.c, leaf_page.c, leaf_choose.c, leaf_sample.c) call in each other
  *-------------------------------------------------------------------------
  */
 #ifndef SFX_LEAF_PACKER_H
@@ -68,6 +68,15 @@ typedef struct Candidate
 	uint8_t		rest[MAX_CAPACITY];
 } Candidate;
 
+/* A dictionary, and the bytes of rests in pages and blocks that were coded with it. */
+typedef struct PackerDict
+{
+	const SfxHope *dict;
+	uint32_t	number;
+	uint64_t	raw,
+				stored;
+} PackerDict;
+
 struct SfxPacker
 {
 	uint32_t	capacity;
@@ -78,10 +87,11 @@ struct SfxPacker
 	const SfxCodes *codes;		/* of the next entry's key; NULL: unknown */
 	int			codeno;
 	int			codec;			/* pinned for integers in keys; 0: none */
-	uint32_t	dictno;			/* 0: no dictionary */
+	PackerDict	dict[SFX_PACKER_DICTS]; /* without one, dict[0] counts the rests */
+	int			ndicts;
+	int			at;				/* the page's dictionary */
+	uint32_t	dictno;			/* its number; 0: no dictionary */
 	bool		coded;			/* some committed block needs it */
-	uint64_t	rawrests,		/* in pages and committed blocks */
-				rests;
 	SfxRestSample *sample;
 	SfxPos		low;			/* low fence of the page under construction; its key is lowkey */
 	uint32_t	nentries;		/* in committed blocks */
@@ -136,6 +146,11 @@ key_of_entry(const Pending *q, int e)
 	}
 	return lo;
 }
+
+/*
+ * leaf_choose.c: code the page that the pending entries begin with the dictionary that suits them.
+ */
+extern void sfx_choose_dict(SfxPacker *p);
 
 /*
  * leaf_sample.c: sample the first nkeys pending keys, a block that is about to be committed; cut:

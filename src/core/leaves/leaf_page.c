@@ -114,8 +114,8 @@ sfx_pack_commit(SfxPacker *p, const Candidate *c)
 	p->sumprefix = prefix;
 	p->sumsize = before + p->lastsize;
 	p->coded |= strings && (c->rest[0] & SFX_STR_CODED);
-	p->rawrests += c->rawrests;
-	p->rests += c->rests;
+	p->dict[p->at].raw += c->rawrests;
+	p->dict[p->at].stored += c->rests;
 	if (p->sample && strings)
 		sfx_sample_block(p->sample, &p->pend, key_of_entry(&p->pend, c->nent - 1) + 1, (c->rest[0] & SFX_STR_LAST) != 0);
 }

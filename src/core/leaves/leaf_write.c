@@ -36,9 +36,10 @@ sfx_packer_init(void *mem, uint32_t capacity, const SfxPos *low, SfxLeafEmit emi
 	p->emit = emit;
 	p->ctx = ctx;
 	p->order = order;
+	memset(p->dict, 0, sizeof(p->dict));
+	p->ndicts = p->at = 0;
 	p->dictno = 0;
 	p->coded = false;
-	p->rawrests = p->rests = 0;
 	p->sample = NULL;
 	p->coder.dict = NULL;
 	p->coder.packing = true;
@@ -74,10 +75,11 @@ sfx_packer_set_codec(SfxPacker *p, int codec)
 }
 
 void
-sfx_packer_set_dict(SfxPacker *p, const SfxHope *dict, uint32_t number)
+sfx_packer_add_dict(SfxPacker *p, const SfxHope *dict, uint32_t number)
 {
-	p->coder.dict = dict;
-	p->dictno = number;
+	p->at = p->ndicts++;
+	p->dict[p->at].dict = p->coder.dict = dict;
+	p->dict[p->at].number = p->dictno = number;
 }
 
 void
@@ -91,6 +93,7 @@ sfx_packer_cut_keys(SfxPacker *p, uint32_t most)
 {
 	p->cutmost = p->order == NULL ? most : 0;
 	p->coder.dict = NULL;
+	p->ndicts = p->at = 0;
 	p->dictno = 0;
 	p->sample = NULL;
 }
@@ -114,13 +117,25 @@ sfx_packer_set_sample(SfxPacker *p, SfxRestSample *s)
 }
 
 void
-sfx_packer_rests(const SfxPacker *p, uint64_t *raw, uint64_t *stored)
+sfx_packer_rests(const SfxPacker *p, uint32_t number, uint64_t *raw, uint64_t *stored)
 {
-	*raw = p->rawrests;
-	*stored = p->rests;
+	*raw = *stored = 0;
+	for (int i = 0; i < SFX_PACKER_DICTS; i++)
+		if (number == 0 || p->dict[i].number == number)
+		{
+			*raw += p->dict[i].raw;
+			*stored += p->dict[i].stored;
+		}
 }
 
 /* ---- pending entries ---- */
+
+/* These codes, if the page's dictionary made them; else NULL. */
+static inline const SfxCodes *
+usable(const SfxPacker *p, const SfxCodes *c)
+{
+	return c && c->n > 0 && c->dictno == p->dictno ? c : NULL;
+}
 
 /* Keep the code of pending key k: the i-th of c, if c has one. */
 static void
@@ -388,11 +403,14 @@ static int
 flush_pending(SfxPacker *p, const SfxPos *above, bool inf)
 {
 	int			most = most_of_block(p, above, inf);
-	int			n = fit_block(p, most_of_page(p, most), above, inf);
 	const Candidate *c;
 	SfxPos		high;
 	int			r = SFX_OK;
+	int			n;
 
+	if (p->nblocks == 0)
+		sfx_choose_dict(p);
+	n = fit_block(p, most_of_page(p, most), above, inf);
 	if (p->cutmost && n > 0 && n < most)
 		n = end_between_keys(p, n, above, inf);
 	c = &p->cand[p->best];
@@ -607,7 +625,7 @@ sfx_packer_add_cut(SfxPacker *p, const SfxEntry *e, unsigned loose)
 			newkey = true;
 		}
 	}
-	append_entry(q, e, newkey, lcp, loose, p->codes, p->codeno);
+	append_entry(q, e, newkey, lcp, loose, usable(p, p->codes), p->codeno);
 	return SFX_OK;
 }
 
@@ -741,10 +759,10 @@ append_strings(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxCodes
 int
 sfx_packer_add_run(SfxPacker *p, const SfxBlock *b, int from, int to, const SfxCodes *codes)
 {
-	codes = codes && codes->n > 0 && p->coder.dict ? codes : NULL;
 	while (from < to)
 	{
-		int			n = b->width >= 8 && codes == NULL ? append_fixed(p, b, from, to) : append_strings(p, b, from, to, codes);
+		const SfxCodes *known = usable(p, codes);
+		int			n = b->width >= 8 && known == NULL ? append_fixed(p, b, from, to) : append_strings(p, b, from, to, known);
 
 		if (n == 0)
 		{

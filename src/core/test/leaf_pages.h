@@ -170,7 +170,7 @@ pack(uint32_t capacity, const SfxPos *low, const SfxPos *high)
 	int			r = SFX_OK;
 
 	if (dict)
-		sfx_packer_set_dict(p, dict, DICTNO);
+		sfx_packer_add_dict(p, dict, DICTNO);
 	if (sampling)
 		sfx_packer_set_sample(p, &sample);
 	for (int i = 0; i < n && r == SFX_OK; i++)
@@ -790,7 +790,7 @@ check_runs(uint32_t capacity)
 	int			r = SFX_OK;
 
 	if (dict)
-		sfx_packer_set_dict(p, dict, DICTNO);
+		sfx_packer_add_dict(p, dict, DICTNO);
 	for (int i = 0; i < npages && r == SFX_OK; i++)
 	{
 		SfxLeaf		l;

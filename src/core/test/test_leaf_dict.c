@@ -1,17 +1,34 @@
 /* test_leaf_dict.c - leaf pages whose keys have rests in the code of a dictionary */
 #include "leaf_kinds.h"
 
-/* A dictionary made from the rests that front coding leaves of text and paths. */
-static void
-train(SfxHopeScheme scheme)
+/* An opened dictionary made from the sample. */
+static SfxHope *
+open_trained(SfxHopeScheme scheme)
 {
 	static SfxHopeKey keys[SFX_SAMPLE_KEYS];
 	size_t		cap = SFX_HOPE_DICT_BOUND(scheme, 4096);
 	uint8_t    *bytes = malloc(cap);
-	size_t		size;
-	void	   *scratch;
-	int			len;
+	size_t		size = sfx_hope_build_size(scheme, 4096, sample.used);
+	void	   *scratch = malloc(size);
+	uint32_t	nkeys = sfx_sample_keys(&sample, keys);
+	int			len = sfx_hope_build(scheme, 4096, keys, nkeys, scratch, size, bytes, cap);
+	SfxHope    *d;
 
+	if (len < 0)
+		abort();
+	free(scratch);
+	size = sfx_hope_state_size(bytes, (size_t) len);
+	d = malloc(size);
+	if (sfx_hope_open(d, size, bytes, (size_t) len) != SFX_OK)
+		abort();
+	free(bytes);
+	return d;
+}
+
+/* A dictionary made from the rests that front coding leaves of text and paths. */
+static void
+train(SfxHopeScheme scheme)
+{
 	sfx_sample_init(&sample);
 	sampling = true;
 	make(PATHS, 12000);
@@ -19,17 +36,7 @@ train(SfxHopeScheme scheme)
 	make(CASES, 4000);
 	pack(CAPACITY, NULL, NULL);
 	sampling = false;
-	size = sfx_hope_build_size(scheme, 4096, sample.used);
-	scratch = malloc(size);
-	len = sfx_hope_build(scheme, 4096, keys, sfx_sample_keys(&sample, keys), scratch, size, bytes, cap);
-	if (len < 0)
-		abort();
-	free(scratch);
-	size = sfx_hope_state_size(bytes, (size_t) len);
-	dict = malloc(size);
-	if (sfx_hope_open(dict, size, bytes, (size_t) len) != SFX_OK)
-		abort();
-	free(bytes);
+	dict = open_trained(scheme);
 }
 
 static size_t
@@ -71,6 +78,49 @@ test_gain(void)
 	ok(named == 0, "%spages of uuids name no dictionary", order_name());
 }
 
+/* Of two dictionaries pages name the one made for such keys, wherever it stands. */
+static void
+test_choice(void)
+{
+	SfxHope    *other;
+	size_t		alone;
+
+	sfx_sample_init(&sample);
+	for (int i = 0; i < 1000; i++)
+		sfx_sample_add(&sample, (const uint8_t *) "\xF0\xF1\xF2\xF3", 4);
+	other = open_trained(sfx_hope_scheme(dict));
+	make(PATHS, 12000);
+	alone = packed_size();
+	for (int last = 0; last < 2; last++)
+	{
+		void	   *mem = packer_memory();
+		SfxPos		none = {NULL, 0, 0};
+		SfxPacker  *p = sfx_packer_init(mem, CAPACITY, &none, keep_page, NULL, order);
+		SfxLeaf		l;
+		int			wrong = 0;
+		size_t		bytes = 0;
+		uint64_t	raw,
+					stored;
+
+		npages = 0;
+		sfx_packer_add_dict(p, last ? other : dict, last ? DICTNO + 1 : DICTNO);
+		sfx_packer_add_dict(p, last ? dict : other, last ? DICTNO : DICTNO + 1);
+		for (int i = 0; i < n; i++)
+			sfx_packer_add(p, &entry[i]);
+		sfx_packer_finish(p, NULL);
+		for (int i = 0; i < npages; i++)
+		{
+			wrong += open_leaf(&l, &page[i]) != SFX_OK || l.dictno > DICTNO;
+			bytes += page[i].len;
+		}
+		sfx_packer_rests(p, DICTNO + 1, &raw, &stored);
+		ok(wrong == 0 && bytes == alone && raw == 0, "%spages of paths name their dictionary, the %s one",
+		   order_name(), last ? "last" : "first");
+		free(mem);
+	}
+	free(other);
+}
+
 /*
  * Pack entries [0, n) again, of which pages [0, old) have every other one, with the codes of these
  * pages.
@@ -84,7 +134,7 @@ pack_with_codes(int old)
 	static SfxCodes codes;
 	int			at = 0;
 
-	sfx_packer_set_dict(p, dict, DICTNO);
+	sfx_packer_add_dict(p, dict, DICTNO);
 	for (int i = 0; i < old; i++)
 	{
 		SfxLeaf		l;
@@ -223,6 +273,7 @@ test_dicts(void)
 		order = NULL;
 		train((SfxHopeScheme) scheme);
 		test_gain();
+		test_choice();
 		test_codes();
 		test_kinds();
 		test_small();
