@@ -46,7 +46,7 @@ SELECT count(*), bool_or(key[1]::int BETWEEN 100 AND 200) FROM surfidx_sample('t
 ROLLBACK;
 SELECT (surfidx_nth('t_k', 0)).key;
 -- the entry that was rolled back counts until then
-VACUUM t;
+VACUUM (INDEX_CLEANUP ON) t;
 
 -- samples: so many rows, all different, from everywhere
 SELECT count(*), count(DISTINCT tid), count(*) FILTER (WHERE key[1]::int < 10000) BETWEEN 150 AND 350, bool_and(t.k IS NOT DISTINCT FROM key[1]::int)

@@ -100,7 +100,7 @@ DECLARE
 BEGIN
 	SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL enable_indexonlyscan = off; SET LOCAL enable_seqscan = on;
 	EXECUTE query INTO want;
-	SET LOCAL max_parallel_workers_per_gather = 2; SET LOCAL enable_indexonlyscan = on; SET LOCAL enable_seqscan = off;
+	SET LOCAL max_parallel_workers_per_gather = 2; SET LOCAL enable_indexonlyscan = on; SET LOCAL enable_seqscan = off; SET LOCAL surfidx.aggregates = off;
 	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
 		plan := plan || line;
 	END LOOP;
