@@ -433,7 +433,8 @@ static const struct
 	{"surfidx.size_budget", "Size of all indexes of a database near which leaves are cut; 0 none.",
 		"It is set for the server or for a database: workers see to it.",
 	&sfx_guc_size_budget, 0, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB},
-	{"surfidx.budget_interval", "Time between looks of workers for surfidx.size_budget and autotune.",
+	{"surfidx.budget_interval",
+		"Time between looks of workers for surfidx.size_budget and autotune.",
 		"Only if indexes are read or written meanwhile.",
 	&sfx_guc_budget_interval, 1, 86400, PGC_SIGHUP, GUC_UNIT_S},
 	/* the size of shared memory is fixed at server start */

@@ -399,8 +399,8 @@ sfx_dict_possible(Relation index, const SfxKeyDesc *kd)
 /* ---- merges ---- */
 
 /*
- * Is another dictionary tried even though the newest one keeps its promise?  It may have promised
- * little, for keys that are few by now.  Yes for one merge in LOOK_MERGES, and for a merge that
+ * Is another dictionary tried even though those there are keep their promises?  They may have
+ * promised little, for keys that are few by now.  Yes for one merge in LOOK_MERGES, and for a merge that
  * brought more than LOOK_SHARE of the entries.
  */
 static bool

@@ -20,12 +20,12 @@
 #include "utils/memutils.h"
 
 /*
- * To take one entry out of an image costs as much as a lookup, which mostly goes into locks and the
- * question to the heap; sixteen cost little more.  So a reader that meets few dead entries puts them
- * off to a list of its backend.  A list that is full, or lost, or whose entries are gone does no
- * harm: X1 asks anew about each.
+ * To take one entry out of an image costs as much as a lookup: most of it is locks, and the question
+ * to the heap.  Sixteen together cost little more.  So a backend keeps the few dead entries that a
+ * reader meets on a list, until there are enough.  A list that is lost, or whose entries are gone,
+ * does no harm: X1 asks anew about each.
  */
-#define PUT_OFF_FEW		2		/* of one reader: with more, each lookup would meet too many */
+#define PUT_OFF_FEW		2		/* of one batch: with more, each lookup would meet too many */
 #define PUT_OFF_MOST	16
 #define PUT_OFF_KEY		64		/* bytes of a key */
 #define REMOVED_AT_ONCE	Max(READER_BATCH, PUT_OFF_MOST)

@@ -3,15 +3,15 @@
  *
  * The cost of a merge is that of the leaves that it rewrites: 8 kB of WAL and some 100 us each,
  * however many entries they receive.  It frees the log's pages, and readers need no image any more.
- * A merge is due at any of five bounds, the cheapest to check first:
+ * A merge is due at any of five bounds:
  *
  * 1. size: the log has delta_size kilobytes (less if the memory for images is small, since a
  *    delta beyond it is slow to read);
  * 2. ratio: it has merge_ratio entries for each one of the tree;
  * 3. worth: it has merge_ratio entries for each one of the leaves that it falls into;
- * 4. churn: it has merge_ratio, or somewhat more, of the pages of the tree, and the last merge left
- *    out a dead entry for every other one that it brought: if entries replace dead ones the tree
- *    does not grow, and the file exceeds it by the log, whose entries are larger;
+ * 4. churn: it has 2.5 times merge_ratio pages for each leaf of the tree, 32 at least, and the last
+ *    merge left out a dead entry for every other one that it brought: if entries replace dead ones
+ *    the tree does not grow, and the file exceeds it by the log, whose entries are larger;
  * 5. dead: all but a few of its entries are known to be dead: a merge writes nearly nothing.
  *
  * If keys are spread over the whole index, bound 3 equals bound 2.  If they ascend, or keep to a
@@ -22,9 +22,9 @@
  *
  * While a delta fills fast, merge_ratio counts PATIENCE times: if it was begun after the redo
  * position of the last checkpoint.  A btree logs the image of a page once for each checkpoint, a
- * merge each time that it writes one.  After the load, the first question after the next checkpoint ends
- * the wait.  Multiples of the bounds go by PATIENCE in any case: a checkpoint makes deltas due, which
- * waited; it makes none late.
+ * merge each time that it writes one.  The first check after the next checkpoint ends the wait.
+ * Multiples of the bounds go by PATIENCE in any case: a checkpoint makes deltas due, which waited;
+ * it makes none late.
  *
  * A delta to which no session has appended for idle_flush is merged once a reader meets it, since a
  * lookup costs a seventh more with it.  The reader makes the request.  So there is no timer and no
