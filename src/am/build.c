@@ -246,7 +246,7 @@ pack_leaves(SfxBuild *bs)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, done);
 	sfx_packer_rests(packer, 0, &raw, &stored);
 	if (bs->meta.ndicts > 0 && raw > 0)
-		bs->meta.dict[0].rate = stored * 1000 / raw;
+		bs->meta.dict[0].rate = Min(stored * 1000 / raw, 10000);
 	if (cut)
 		SfxMetaMain(&bs->meta)->cut = SfxMetaMain(&bs->meta)->leaves;
 	pfree(prev);

@@ -57,6 +57,8 @@
 
 /* When a merge trains a dictionary. */
 #define REVIEW_BYTES	65536	/* bytes of rests in the sample, before the end of the merge */
+#define KEPT_FOR_LATER	2		/* dictionaries that a review before the merge's end leaves room for:
+								 * it has seen the smallest keys only */
 #define MIN_ASKED_RESTS	64		/* rests in the sample, if the user has asked for a scheme */
 #define DRIFT			1.15	/* times the rate that the dictionary promised */
 #define LOOK_MERGES		8		/* a new one is tried every so many merges, ... */
@@ -399,7 +401,7 @@ sfx_dict_possible(Relation index, const SfxKeyDesc *kd)
 /* ---- merges ---- */
 
 /*
- * Is another dictionary tried even though those there are keep their promises?  They may have
+ * Is another dictionary tried even though those used keep their promises?  They may have
  * promised little, for keys that are few by now.  Yes for one merge in LOOK_MERGES, and for a merge that
  * brought more than LOOK_SHARE of the entries.
  */
@@ -424,12 +426,13 @@ sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 	SfxDictChoice old[SFX_MAX_DICTS];
 	SfxNewDict	new[SFX_MAX_DICTS];
 	SfxHopeKey *rests;
+	int			room = SFX_MAX_DICTS - (int) meta->ndicts;
 	int			nold,
 				nnew;
 
 	Assert(sfx_merge_lock_held(index));
-	if (sample == NULL || stats->rests == 0 || meta->ndicts == SFX_MAX_DICTS ||
-		(!last && stats->rests < REVIEW_BYTES << stats->reviews) ||
+	if (sample == NULL || stats->rests == 0 || room == 0 ||
+		(!last && stats->rests < (uint64) REVIEW_BYTES << stats->reviews) ||
 		sample->nkeys < (option == SFX_HOPE_AUTO ? MIN_RESTS : MIN_ASKED_RESTS))
 		return;
 	stats->rests = stats->stored = stats->promised = 0;
@@ -447,7 +450,7 @@ sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 		entries = Min(entries, (double) sample->seen * SFX_STR_GROUP);
 	rests = palloc(sizeof(SfxHopeKey) * SFX_SAMPLE_KEYS);
 	nnew = train_kinds(option, rests, sfx_sample_keys(sample, rests), Max(entries, 1), old, nold,
-					   new, SFX_MAX_DICTS - meta->ndicts);
+					   new, last ? room : Max(room - KEPT_FOR_LATER, 1));
 	for (int i = 0; i < nnew; i++)
 		(void) sfx_dict_add(index, meta, &new[i]);
 	for (int i = 0; i < nold; i++)

@@ -34,7 +34,7 @@ typedef struct SfxMergeStats
 	int			reviews;		/* in which dictionaries were trained, or tried */
 	bool		whole;			/* the source is merged from its first entry on */
 	bool		late;			/* a mutant's: groups do not count, their end does (M16) */
-	SfxRestSample *sample;		/* of these rests; NULL: not wanted, or used already */
+	SfxRestSample *sample;		/* of these rests; NULL: not wanted */
 	uint32		last_entries;	/* entries of the last leaf written, if it is sparse; else 0 */
 	SfxHorizon	horizon;		/* of entries of the generation that no leaf received */
 } SfxMergeStats;

@@ -34,6 +34,7 @@ typedef struct PutOff
 {
 	SfxMemo		memo;			/* as of a generation */
 	int			n;
+	int			again;			/* so often one that is on it was met again */
 	SfxEntry	entry[PUT_OFF_MOST];
 	uint8		key[PUT_OFF_MOST][PUT_OFF_KEY];
 } PutOff;
@@ -247,8 +248,9 @@ put_off(SfxReader *r, Batch *b, PutOff **l)
 		if (b->entry[b->killed[i]].keylen > PUT_OFF_KEY)
 			return false;
 	*l = sfx_memo_get(&put_off_lists, r->index, r->win.state.build_id, b->gen, &fresh);
-	if (fresh)
-		(*l)->n = 0;
+	/* an error may have left a full one */
+	if (fresh || (*l)->n > PUT_OFF_MOST - PUT_OFF_FEW)
+		(*l)->n = (*l)->again = 0;
 	for (int i = 0; i < b->nkilled; i++)
 	{
 		const SfxEntry *e = &b->entry[b->killed[i]];
@@ -257,13 +259,16 @@ put_off(SfxReader *r, Batch *b, PutOff **l)
 		while (at < (*l)->n && (*l)->entry[at].tid != e->tid)
 			at++;
 		if (at < (*l)->n)
+		{
+			(*l)->again++;
 			continue;
+		}
 		memcpy((*l)->key[at], e->key, e->keylen);
 		(*l)->entry[at] = (SfxEntry) {.key = (*l)->key[at],.keylen = e->keylen,.tid = e->tid};
 		(*l)->n++;
 	}
 	b->nkilled = 0;
-	return (*l)->n <= PUT_OFF_MOST - PUT_OFF_FEW;
+	return (*l)->n <= PUT_OFF_MOST - PUT_OFF_FEW && (*l)->again < PUT_OFF_MOST;
 }
 
 /* X1 for all batches.  The gate keeps TIDs from being reused meanwhile. */
@@ -292,7 +297,7 @@ remove_from_images(SfxReader *r)
 			entries[n++] = &l->entry[k];
 		b->nkilled = 0;
 		if (l)
-			l->n = 0;
+			l->n = l->again = 0;
 		remove_from_image(r, &meta, b->gen, entries, n);
 	}
 	if (pinned && !r->gate.wanted)

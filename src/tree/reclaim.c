@@ -238,10 +238,13 @@ sfx_reclaim_dicts(Relation index, const SfxOrder *order, BufferAccessStrategy st
 	sfx_dicts_forget_written(index, &meta);
 	sfx_merge_unlock(index);
 	used = dicts_in_use(index, order, strategy, &meta);
-	/* not the newest: it may have been made for leaves that come now */
+	/*
+	 * Not those newer than all that are in use: they may have been made for leaves that come now.  If
+	 * all places are taken, only the newest one stays.
+	 */
 	for (uint32 i = 0; i + 1 < meta.ndicts; i++)
 	{
-		if (used & (1U << i))
+		if ((used & (1U << i)) || (used >> i == 0 && meta.ndicts < SFX_MAX_DICTS))
 			continue;
 		sfx_merge_lock(index);
 		sfx_dict_drop(index, meta.dict[i].number);
