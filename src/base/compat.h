@@ -606,7 +606,7 @@ SfxFunctionIsC(Oid funcid)
 	((attnum) > 0 && TupleDescAttr(RelationGetDescr(table), (attnum) - 1)->attnotnull)
 #else
 #define SfxColumnIsNotNull(table, attnum) \
-	((attnum) > 0 && ATTNULLABILITY_VALID == \
+	((attnum) > 0 && ATTNULLABLE_VALID == \
 	 TupleDescCompactAttr(RelationGetDescr(table), (attnum) - 1)->attnullability)
 #endif
 #define SFX_CORE_DROPS_NOT_NULL (PG_VERSION_NUM >= 170000)
