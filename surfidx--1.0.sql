@@ -1112,7 +1112,7 @@ BEGIN ATOMIC
 		SELECT n.nspname, t.relname, c.relname AS indexname, i.indexrelid AS indexid, i.indisvalid, i.indisready,
 			pg_catalog.format('%I.%I', n.nspname, c.relname) AS name,
 			(SELECT CASE WHEN o.option_value ~ '^[0-9]+$' THEN o.option_value::int8 * 1024::int8
-					ELSE pg_catalog.pg_size_bytes(o.option_value) END
+					WHEN o.option_value ~ '^\s*[0-9.]+\s*(kB|MB|GB|TB)\s*$' THEN pg_catalog.pg_size_bytes(o.option_value) END
 				FROM pg_catalog.pg_options_to_table(c.reloptions) o
 				WHERE o.option_name = 'delta_size') AS delta_size,
 			c.reloptions::text ~ 'size_limit=' AS has_limit,
@@ -1238,9 +1238,12 @@ BEGIN ATOMIC
 	measured AS (
 		SELECT c.*, s.*, c.given ->> 'filter' AS filter, c.given ->> 'keys' AS keys, c.given ->> 'size_limit' AS size_limit,
 			CASE WHEN c.given ->> 'delta_size' ~ '^[0-9]+$' THEN (c.given ->> 'delta_size')::int8 * 1024::int8
-				ELSE pg_catalog.pg_size_bytes(coalesce(c.given ->> 'delta_size', pg_catalog.current_setting('surfidx.delta_size'))) END AS delta_size,
+				-- (a parameter may be written in ways that the function does not know)
+				WHEN c.given ->> 'delta_size' ~ '^\s*[0-9.]+\s*(kB|MB|GB|TB)\s*$' THEN pg_catalog.pg_size_bytes(c.given ->> 'delta_size')
+				ELSE pg_catalog.pg_size_bytes(pg_catalog.current_setting('surfidx.delta_size')) END AS delta_size,
 			pg_catalog.pg_size_bytes(pg_catalog.current_setting('surfidx.delta_memory')) / 8::int8 AS delta_most,
-			coalesce(c.given ->> 'merge_ratio', pg_catalog.current_setting('surfidx.merge_ratio'))::numeric AS merge_ratio,
+			CASE WHEN c.given ->> 'merge_ratio' ~ '^[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?$' THEN (c.given ->> 'merge_ratio')::numeric
+				ELSE pg_catalog.current_setting('surfidx.merge_ratio')::numeric END AS merge_ratio,
 			-- bytes of log and entries that a merge has taken, on average
 			s.merge_bytes::numeric / greatest(s.write_amplification - 1::numeric, 0.001) / nullif(s.merges, 0::int8)::numeric AS delta_bytes,
 			s.merged_entries::numeric / nullif(s.merges, 0::int8)::numeric AS delta_entries_merged,

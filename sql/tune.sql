@@ -66,4 +66,9 @@ DO $$ BEGIN
 	END LOOP;
 END $$;
 SELECT * FROM tuned;
+
+-- parameters written in ways that SQL's functions do not know
+ALTER INDEX merged SET (delta_size = '0x2000', merge_ratio = '0x1p-3');
+SELECT count(*) >= 0 FROM surfidx_tune(0);
+SELECT count(*) >= 0 FROM surfidx_health();
 DROP SCHEMA tune CASCADE;

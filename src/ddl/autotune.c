@@ -21,6 +21,7 @@
 #include "executor/spi.h"
 #include "nodes/makefuncs.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
@@ -50,12 +51,16 @@ sfx_autotune_ask(MemoryContext cxt)
 {
 	List	   *proposals = NIL;
 	char	   *query;
+	int			nest = NewGUCNestLevel();
 
+	/* M12: the indexes are looked at, and others may hold locks of them for long */
+	(void) set_config_option("lock_timeout", "100ms", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
 	query = psprintf("SELECT indexrelid, setting, proposed_value, statement, "
 					 "pg_catalog.format('ALTER INDEX %%I.%%I SET (%%s = %%L)', "
 					 "schemaname, indexrelname, setting, current_value), reason "
-					 "FROM %s.surfidx_tune() WHERE proposed_value IS NOT NULL",
+					 "FROM %s.surfidx_tune(16777216::pg_catalog.int8) WHERE proposed_value IS NOT NULL",
 					 quote_identifier(sfx_our_schema()));
 	PushActiveSnapshot(GetTransactionSnapshot());
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
@@ -69,6 +74,7 @@ sfx_autotune_ask(MemoryContext cxt)
 	}
 	PopActiveSnapshot();
 	SPI_finish();
+	AtEOXact_GUC(false, nest);
 	return proposals;
 }
 

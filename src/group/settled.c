@@ -8,6 +8,9 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
+#if PG_VERSION_NUM >= 180000
+#include "catalog/pg_constraint.h"
+#endif
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
@@ -41,5 +44,10 @@ sfx_column_has_no_nulls(Relation table, AttrNumber column, Snapshot snapshot)
 		return false;
 	result = sees(snapshot, row, table);
 	ReleaseSysCache(row);
+#if PG_VERSION_NUM >= 180000
+	/* VALIDATE CONSTRAINT changes the row of the constraint alone */
+	row = findNotNullConstraintAttnum(RelationGetRelid(table), column);
+	result = result && HeapTupleIsValid(row) && sees(snapshot, row, table);
+#endif
 	return result;
 }

@@ -210,8 +210,9 @@ report_failure(void)
 {
 	ErrorData  *edata;
 
-	if (geterrcode() != ERRCODE_OBJECT_IN_USE || !sfx_pack_lacks_table ||
-		SFX_MUTANT("locked tables are errors"))
+	if (geterrcode() != ERRCODE_LOCK_NOT_AVAILABLE &&
+		(geterrcode() != ERRCODE_OBJECT_IN_USE || !sfx_pack_lacks_table ||
+		 SFX_MUTANT("locked tables are errors")))
 	{
 		EmitErrorReport();
 		return;
