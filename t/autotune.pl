@@ -99,14 +99,16 @@ is(options(), 'by_hand_k {filter=none}, found_k {keys=full}, later_k {keys=cut},
 	'undone for good');
 
 # Workers go on while somebody holds the lock of an index for long.
-$node->safe_psql('postgres', 'CREATE TABLE served (k int); CREATE INDEX served_k ON served USING surfidx (k)');
+$node->safe_psql('postgres', 'CREATE TABLE served (k int)');
+$node->safe_psql('postgres', 'CREATE INDEX served_k ON served USING surfidx (k)');
 my $holder = open_session($node);
 ask($holder, 'BEGIN');
 ask($holder, 'REINDEX INDEX found_k');
 for my $round (1 .. 4)
 {
 	my $before = value("SELECT merges FROM surfidx_stats('served_k')");
-	$node->safe_psql('postgres', 'INSERT INTO served SELECT random() * 1e9 FROM generate_series(1, 60000)');
+	$node->safe_psql('postgres',
+		'INSERT INTO served SELECT random() * 1e9 FROM generate_series(1, 60000)');
 	look_up('later', 1, '');
 	ok($node->poll_query_until('postgres', "SELECT merges > $before FROM surfidx_stats('served_k')"),
 		"merged beside a locked index, $round");

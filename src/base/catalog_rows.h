@@ -23,6 +23,7 @@ extern bool sfx_row_get(int cache, Oid oid, void *row, Size size);
 extern List *sfx_rows_with(Oid catalog, Oid index, AttrNumber column, Oid value);
 
 /* Set a column of the row with that OID.  ERROR if there is none. */
-extern void sfx_row_set(Oid catalog, int cache, Oid oid, AttrNumber column, Datum value, bool isnull);
+extern void sfx_row_set(Oid catalog, int cache, Oid oid, AttrNumber column, Datum value,
+						bool isnull);
 
 #endif							/* SURFIDX_CATALOG_ROWS_H */

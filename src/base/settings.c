@@ -449,7 +449,8 @@ define_ratios(void)
 	DefineCustomRealVariable("surfidx.merge_ratio",
 							 "Number of delta entries per static entry at which a merge is due.",
 							 "The storage parameter merge_ratio overrides it.",
-							 &sfx_guc_merge_ratio, sfx_guc_merge_ratio, MIN_MERGE_RATIO, MAX_MERGE_RATIO,
+							 &sfx_guc_merge_ratio, sfx_guc_merge_ratio,
+							 MIN_MERGE_RATIO, MAX_MERGE_RATIO,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomRealVariable("surfidx.run_ratio",
 							 "A delta with fewer entries per static entry than this goes into an intermediate run.",
@@ -485,7 +486,8 @@ sfx_define_gucs(bool preloading)
 	DefineCustomEnumVariable("surfidx.keys",
 							 "What leaves have of keys: full, or cut to what tells them apart.",
 							 "The storage parameter keys overrides it.",
-							 &sfx_guc_keys, sfx_guc_keys, keys_setting, PGC_SIGHUP, 0, NULL, NULL, NULL);
+							 &sfx_guc_keys, sfx_guc_keys, keys_setting,
+							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomStringVariable("surfidx.version",
 							   "Version of the library that the server has loaded.",
 							   NULL, &version, SFX_VERSION, PGC_INTERNAL,

@@ -105,7 +105,8 @@ sfx_autotune_apply(Relation index, const SfxProposal *p)
 	if (is_set(index, p->setting))
 		return false;
 	cmd->subtype = AT_SetRelOptions;
-	cmd->def = (Node *) list_make1(makeDefElem(p->setting, (Node *) makeString(p->value), -1));
+	cmd->def = (Node *)
+		list_make1(makeDefElem(p->setting, (Node *) makeString(p->value), -1));
 	AlterTableInternal(RelationGetRelid(index), list_make1(cmd), false);
 	ereport(LOG,
 			(errmsg("surfidx.autotune: %s", p->statement),

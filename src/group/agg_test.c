@@ -263,7 +263,7 @@ static bool
 test_keys_of_column(SfxTest * test, const Keys *keys, bool *told)
 {
 	/* constants are evaluated if core would */
-	if (memchr(told + keys->from, true, keys->to - keys->from) == NULL)
+	if (memchr(told + keys->from, 1, keys->to - keys->from) == NULL)
 		return true;
 	if (test->round != keys->round)
 		test->exact = is_exact(test, keys->econtext);

@@ -57,8 +57,8 @@
 
 /* When a merge trains a dictionary. */
 #define REVIEW_BYTES	65536	/* bytes of rests in the sample, before the end of the merge */
-#define KEPT_FOR_LATER	2		/* dictionaries that a review before the merge's end leaves room for:
-								 * it has seen the smallest keys only */
+#define KEPT_FOR_LATER	2		/* dictionaries that a review before the merge's end leaves room
+								 * for: it has seen the smallest keys only */
 #define MIN_ASKED_RESTS	64		/* rests in the sample, if the user has asked for a scheme */
 #define DRIFT			1.15	/* times the rate that the dictionary promised */
 #define LOOK_MERGES		8		/* a new one is tried every so many merges, ... */

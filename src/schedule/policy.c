@@ -9,7 +9,7 @@
  *    delta beyond it is slow to read);
  * 2. ratio: it has merge_ratio entries for each one of the tree;
  * 3. worth: it has merge_ratio entries for each one of the leaves that it falls into;
- * 4. churn: it has 2.5 times merge_ratio pages for each leaf of the tree, 32 at least, and the last
+ * 4. churn: it has 1.25 times merge_ratio pages for each leaf of the tree, 12 at least, and the last
  *    merge left out a dead entry for every other one that it brought: if entries replace dead ones
  *    the tree does not grow, and the file exceeds it by the log, whose entries are larger;
  * 5. dead: all but a few of its entries are known to be dead: a merge writes nearly nothing.
@@ -59,8 +59,8 @@
 								 * takes some 3 ms */
 #define PATIENCE		2		/* times merge_ratio, of a delta that fills fast */
 #define CHURN_SHED		500		/* so many of 1,000 entries replaced dead ones */
-#define CHURN_SHARE		2.5		/* times merge_ratio: log pages for each leaf then, ... */
-#define CHURN_FLOOR		32		/* ... and log pages at least */
+#define CHURN_SHARE		1.25	/* times merge_ratio: log pages for each leaf then, ... */
+#define CHURN_FLOOR		12		/* ... and log pages at least */
 #define DEAD_SHARE		8		/* all but one entry in so many are known to be dead, ... */
 #define DEAD_FLOOR		8		/* ... in a log of so many pages, or ... */
 #define DEAD_FLOOR_OWN	2		/* ... so many, if no worker has to be started */

@@ -238,9 +238,10 @@ sfx_reclaim_dicts(Relation index, const SfxOrder *order, BufferAccessStrategy st
 	sfx_dicts_forget_written(index, &meta);
 	sfx_merge_unlock(index);
 	used = dicts_in_use(index, order, strategy, &meta);
+
 	/*
-	 * Not those newer than all in use: they may have been made for leaves that come now.  If
-	 * all places are taken, only the newest one stays.
+	 * Not those newer than all in use: they may have been made for leaves that come now.  If all
+	 * places are taken, only the newest one stays.
 	 */
 	for (uint32 i = 0; i + 1 < meta.ndicts; i++)
 	{
