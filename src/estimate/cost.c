@@ -98,6 +98,7 @@ key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta,
 	double		pages;			/* of one scan */
 	double		shared;			/* ... if others of a loop need them, too */
 	double		in_order;
+	double		fresh;			/* share of pages for which core does not charge */
 	Cost		again;
 	double		cut;			/* share of entries */
 
@@ -113,8 +114,11 @@ key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta,
 	cut = main->cut * CUT_LEAF_ENTRIES;
 	cut /= Max(cut + (double) main->leaves - main->cut, 1);
 	charged = info->rel;
-	return Min(cut, 1) * (again + apart * shared * random_page_cost +
-						  (1 - apart) * (random_page_cost + (in_order - 1) * seq_page_cost));
+	/* core charges for pages that are not all-visible, in whole ones, and the visit is the same */
+	fresh = 1 - Min(ceil(shared * (1 - info->rel->allvisfrac)) / Max(shared, 1), 1);
+	return Min(cut, 1) * (again + fresh *
+						  (apart * shared * random_page_cost +
+						   (1 - apart) * (random_page_cost + (in_order - 1) * seq_page_cost)));
 }
 
 bool
