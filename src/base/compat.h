@@ -599,15 +599,19 @@ SfxFunctionIsC(Oid funcid)
 
 /*
  * Is the column declared NOT NULL, and not NOT VALID, which there is from 18 on?  From 17 on core
- * drops conditions that follow from that.
+ * drops conditions that follow from that.  SfxNotNullRow: the row of a catalog that VALIDATE
+ * CONSTRAINT changes, where row is pg_attribute's; it may be NULL.
  */
 #if PG_VERSION_NUM < 180000
 #define SfxColumnIsNotNull(table, attnum) \
 	((attnum) > 0 && TupleDescAttr(RelationGetDescr(table), (attnum) - 1)->attnotnull)
+#define SfxNotNullRow(table, attnum, row)	(row)
 #else
 #define SfxColumnIsNotNull(table, attnum) \
 	((attnum) > 0 && ATTNULLABLE_VALID == \
 	 TupleDescCompactAttr(RelationGetDescr(table), (attnum) - 1)->attnullability)
+#define SfxNotNullRow(table, attnum, row) \
+	findNotNullConstraintAttnum(RelationGetRelid(table), attnum)
 #endif
 #define SFX_CORE_DROPS_NOT_NULL (PG_VERSION_NUM >= 170000)
 

@@ -8,9 +8,7 @@
 
 #include "access/htup_details.h"
 #include "access/xact.h"
-#if PG_VERSION_NUM >= 180000
 #include "catalog/pg_constraint.h"
-#endif
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
@@ -35,6 +33,7 @@ bool
 sfx_column_has_no_nulls(Relation table, AttrNumber column, Snapshot snapshot)
 {
 	HeapTuple	row;
+	HeapTuple	valid;
 	bool		result;
 
 	if (!SfxColumnIsNotNull(table, column))
@@ -42,12 +41,8 @@ sfx_column_has_no_nulls(Relation table, AttrNumber column, Snapshot snapshot)
 	row = SearchSysCache2(ATTNUM, ObjectIdGetDatum(RelationGetRelid(table)), Int16GetDatum(column));
 	if (!HeapTupleIsValid(row))
 		return false;
-	result = sees(snapshot, row, table);
+	valid = SfxNotNullRow(table, column, row);
+	result = HeapTupleIsValid(valid) && sees(snapshot, row, table) && sees(snapshot, valid, table);
 	ReleaseSysCache(row);
-#if PG_VERSION_NUM >= 180000
-	/* VALIDATE CONSTRAINT changes the row of the constraint alone */
-	row = findNotNullConstraintAttnum(RelationGetRelid(table), column);
-	result = result && HeapTupleIsValid(row) && sees(snapshot, row, table);
-#endif
 	return result;
 }

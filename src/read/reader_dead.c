@@ -267,6 +267,7 @@ put_off(SfxReader *r, Batch *b, PutOff **l)
 		(*l)->entry[at] = (SfxEntry) {.key = (*l)->key[at],.keylen = e->keylen,.tid = e->tid};
 		(*l)->n++;
 	}
+	Assert((*l)->n <= PUT_OFF_MOST);
 	b->nkilled = 0;
 	return (*l)->n <= PUT_OFF_MOST - PUT_OFF_FEW && (*l)->again < PUT_OFF_MOST;
 }
