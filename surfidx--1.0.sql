@@ -1086,6 +1086,7 @@ BEGIN ATOMIC
 					(SELECT 'with keys = cut: ' || pg_catalog.pg_size_pretty(k.bytes) || ' in place of ' || pg_catalog.pg_size_pretty(e.surfidx_bytes)
 					FROM surfidx_estimate_cut(c.indexid::regclass) k(bytes) WHERE k.bytes * 4::int8 < e.surfidx_bytes * 3::int8) END)
 		FROM candidate c, LATERAL surfidx_estimate(c.indexid::regclass) e
+		WHERE e.btree_bytes IS NOT NULL
 		UNION ALL
 		SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 		FROM surfidx_advise_nothing(min_bytes) f(said) WHERE NOT EXISTS (SELECT FROM candidate) AND f.said) a
@@ -1145,14 +1146,21 @@ BEGIN ATOMIC
 		FROM candidate c
 			CROSS JOIN LATERAL surfidx_stats(CASE WHEN c.indisready THEN c.indexid END, 100, false) s
 			CROSS JOIN LATERAL surfidx_meta(CASE WHEN s.bytes IS NOT NULL THEN c.indexid END) m
-			CROSS JOIN LATERAL surfidx_leaf_keys(CASE WHEN s.bytes IS NOT NULL AND c.has_limit THEN c.indexid END, 1) k)
+			CROSS JOIN LATERAL surfidx_leaf_keys(CASE WHEN s.bytes IS NOT NULL AND c.has_limit THEN c.indexid END, 1) k
+		-- not if it was dropped meanwhile
+		WHERE NOT c.indisready OR s.bytes IS NOT NULL
+			OR CASE WHEN s.bytes IS NULL THEN pg_catalog.pg_relation_size(c.indexid::regclass) IS NOT NULL END)
 	SELECT m.nspname, m.relname, m.indexname, m.indexid, CASE WHEN f.reason IS NULL THEN 'ok' ELSE 'attention' END,
 		f.reason, f.statement
 	FROM measured m LEFT JOIN LATERAL (
 		SELECT r.reason, r.statement
 		FROM (VALUES
 			(NOT m.indisvalid AND NOT EXISTS (SELECT FROM pg_catalog.pg_stat_progress_create_index p
-					WHERE p.index_relid = m.indexid),
+					WHERE p.index_relid = m.indexid)
+				-- REINDEX and DROP INDEX CONCURRENTLY hold it as long as they have work with it
+				AND NOT EXISTS (SELECT FROM pg_catalog.pg_locks l
+					JOIN pg_catalog.pg_database d ON d.oid = l.database AND d.datname = pg_catalog.current_database()
+					WHERE l.relation = m.indexid AND l.mode = 'ShareUpdateExclusiveLock' AND l.granted),
 				1, 'it is invalid: what built it did not end',
 				'REINDEX INDEX CONCURRENTLY ' || m.name),
 			(m.indisready AND m.bytes IS NULL,

@@ -14,6 +14,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
+#include "storage/lmgr.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
@@ -43,12 +44,10 @@ refuse_distributed(Relation index)
 				 errhint("Ask the shards' indexes, by run_command_on_shards().")));
 }
 
-/* Open the index.  Raises the errors that sfx_open_index promises, but for contents. */
-static Relation
-open_ready(Oid relid, LOCKMODE lockmode)
+/* Raise the errors that sfx_open_index promises, but for contents. */
+static void
+require_ready(Relation index)
 {
-	Relation	index = relation_open(relid, lockmode);
-
 	if (index->rd_rel->relkind != RELKIND_INDEX || !sfx_is_ours(index->rd_indam))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -68,6 +67,14 @@ open_ready(Oid relid, LOCKMODE lockmode)
 						RelationGetRelationName(index))));
 	refuse_distributed(index);
 	sfx_require_preload(index);
+}
+
+static Relation
+open_ready(Oid relid, LOCKMODE lockmode)
+{
+	Relation	index = relation_open(relid, lockmode);
+
+	require_ready(index);
 	return index;
 }
 
@@ -96,6 +103,51 @@ sfx_open_index(Oid relid, LOCKMODE lockmode)
 
 	sfx_require_contents(index);
 	return index;
+}
+
+Relation
+sfx_open_if_there(Oid relid)
+{
+	Relation	rel = try_relation_open(relid, AccessShareLock);
+
+	if (rel == NULL || rel->rd_index == NULL || rel->rd_index->indislive)
+		return rel;
+	relation_close(rel, AccessShareLock);
+	return NULL;
+}
+
+Relation
+sfx_open_index_if_there(Oid relid)
+{
+	Relation	index = sfx_open_if_there(relid);
+
+	if (index == NULL)
+		return NULL;
+	require_ready(index);
+	sfx_require_contents(index);
+	return index;
+}
+
+Relation
+sfx_open_after_table(Oid relid, Oid *heap)
+{
+	Relation	index;
+
+	*heap = IndexGetRelation(relid, true);
+	if (OidIsValid(*heap))
+		LockRelationOid(*heap, AccessShareLock);
+	index = try_relation_open(relid, AccessShareLock);
+	if (index == NULL && OidIsValid(*heap))
+		UnlockRelationOid(*heap, AccessShareLock);
+	return index;
+}
+
+void
+sfx_close_before_table(Relation index, Oid heap)
+{
+	relation_close(index, AccessShareLock);
+	if (OidIsValid(heap))
+		UnlockRelationOid(heap, AccessShareLock);
 }
 
 Relation

@@ -15,6 +15,22 @@
 extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
 
 /*
+ * The same with AccessShareLock; NULL if the index is gone, or being dropped, as it may be when a
+ * query over all indexes comes to it.  SQL functions return NULL then, as core's for sizes do.  The
+ * second opens an index of any access method, and what is none.
+ */
+extern Relation sfx_open_index_if_there(Oid relid);
+extern Relation sfx_open_if_there(Oid relid);
+
+/*
+ * Lock the table of an index of any access method, *heap, and open the index, both with
+ * AccessShareLock; NULL if it is gone.  For whatever tells an index's definition:
+ * core locks the table then.  What is no index is opened, too (*heap: InvalidOid).
+ */
+extern Relation sfx_open_after_table(Oid relid, Oid *heap);
+extern void sfx_close_before_table(Relation index, Oid heap);
+
+/*
  * The same with its table, in *heap, which is locked before the index, as everywhere; both with
  * AccessShareLock.  The caller asks whether the index has contents (sfx_require_contents).
  */

@@ -459,11 +459,14 @@ whole_pages(double bytes)
 
 /* ---- SQL ---- */
 
+/* Open the btree; NULL if it is gone, or being dropped. */
 static Relation
 open_btree(Oid relid)
 {
-	Relation	rel = relation_open(relid, AccessShareLock);
+	Relation	rel = sfx_open_if_there(relid);
 
+	if (rel == NULL)
+		return NULL;
 	if (rel->rd_rel->relkind != RELKIND_INDEX || rel->rd_rel->relam != BTREE_AM_OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -473,10 +476,11 @@ open_btree(Oid relid)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" is a temporary one of another session", RelationGetRelationName(rel))));
-	if (!rel->rd_index->indisvalid)
+	/* (one that is to be dropped CONCURRENTLY is first not valid, and then not ready) */
+	if (!rel->rd_index->indisready)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not valid", RelationGetRelationName(rel)),
+				 errmsg("index \"%s\" is not ready", RelationGetRelationName(rel)),
 				 errhint("REINDEX it first.")));
 	sfx_require_contents(rel);
 	return rel;
@@ -497,6 +501,8 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 	Datum		values[ESTIMATE_COLUMNS] = {0};
 	bool		nulls[ESTIMATE_COLUMNS] = {0};
 
+	if (btree == NULL)
+		PG_RETURN_NULL();
 	desc = sfx_one_row(fcinfo, ESTIMATE_COLUMNS);
 	values[0] = Int64GetDatum((int64) RelationGetNumberOfBlocks(btree) * BLCKSZ);
 	begin_sample(s, btree);
@@ -529,6 +535,8 @@ surfidx_estimate_cut(PG_FUNCTION_ARGS)
 	bool		possible;
 	double		bytes = 0;
 
+	if (btree == NULL)
+		PG_RETURN_NULL();
 	begin_sample(s, btree);
 	possible = s->model != NULL && sfx_cut_possible(btree, s->order != NULL);
 	if (possible)

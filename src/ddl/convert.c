@@ -7,6 +7,7 @@
 #include "constraint.h"
 #include "convert.h"
 #include "in_place.h"
+#include "index_open.h"
 #include "settings.h"
 #include "sql_rows.h"
 
@@ -179,9 +180,12 @@ surfidx_convert_swap(PG_FUNCTION_ARGS)
 Datum
 surfidx_statement(PG_FUNCTION_ARGS)
 {
-	Relation	index = relation_open(PG_GETARG_OID(0), AccessShareLock);
+	Oid			heap;
+	Relation	index = sfx_open_after_table(PG_GETARG_OID(0), &heap);
 	char	   *statement;
 
+	if (index == NULL)
+		PG_RETURN_NULL();
 	if (index->rd_rel->relkind != RELKIND_INDEX || index->rd_rel->relam != BTREE_AM_OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -189,7 +193,7 @@ surfidx_statement(PG_FUNCTION_ARGS)
 				 errhint("surfidx_statement() says how to make what a btree index has as surfidx.")));
 	statement = sfx_index_statement(index, get_index_am_oid(SFX_METHOD, false),
 									NameStr(*PG_GETARG_NAME(1)), false);
-	relation_close(index, AccessShareLock);
+	sfx_close_before_table(index, heap);
 	if (statement == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(statement));

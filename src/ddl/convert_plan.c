@@ -18,6 +18,7 @@
 #include "surfidx.h"
 #include "catalog_rows.h"
 #include "convert.h"
+#include "index_open.h"
 #include "settings.h"
 
 #include "access/genam.h"
@@ -167,13 +168,14 @@ for_each_leaf(Planning *p, Relation root, void (*add) (Planning *, Oid, Relation
 {
 	foreach_oid(oid, find_all_inheritors(RelationGetRelid(root), NoLock, NULL))
 	{
-		Relation	index = try_relation_open(oid, AccessShareLock);
+		Oid			heap;
+		Relation	index = sfx_open_after_table(oid, &heap);
 
 		if (index == NULL)
 			continue;
 		if (index->rd_rel->relkind == RELKIND_INDEX)
 			add(p, RelationGetRelid(root), index);
-		relation_close(index, AccessShareLock);
+		sfx_close_before_table(index, heap);
 	}
 }
 
@@ -298,7 +300,8 @@ indexes_of(Oid table)
 static void
 plan_as_owner(Planning *p, Oid indexoid)
 {
-	Relation	index = try_relation_open(indexoid, AccessShareLock);
+	Oid			heap;
+	Relation	index = sfx_open_after_table(indexoid, &heap);
 	Oid			user;
 	int			context;
 
@@ -311,7 +314,7 @@ plan_as_owner(Planning *p, Oid indexoid)
 	SetUserIdAndSecContext(index->rd_rel->relowner, context | SECURITY_RESTRICTED_OPERATION);
 	plan_index(p, index);
 	SetUserIdAndSecContext(user, context);
-	relation_close(index, AccessShareLock);
+	sfx_close_before_table(index, heap);
 }
 
 List *

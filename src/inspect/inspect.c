@@ -43,7 +43,7 @@ PG_FUNCTION_INFO_V1(surfidx_dictionaries);
 Datum
 surfidx_meta(PG_FUNCTION_ARGS)
 {
-	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	Relation	index = sfx_open_index_if_there(PG_GETARG_OID(0));
 	TupleDesc	desc;
 	Datum		values[META_COLUMNS];
 	bool		nulls[META_COLUMNS] = {0};
@@ -55,6 +55,8 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	int64		pages = 0;
 	int			i = 0;
 
+	if (index == NULL)
+		PG_RETURN_NULL();
 	desc = sfx_one_row(fcinfo, META_COLUMNS);
 	fault = sfx_meta_look(index, &meta);
 	if (fault == NULL)
@@ -88,10 +90,12 @@ Datum
 surfidx_runs(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo;
-	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	Relation	index = sfx_open_index_if_there(PG_GETARG_OID(0));
 	SfxMeta		meta;
 
 	rsinfo = sfx_many_rows(fcinfo, RUN_COLUMNS);
+	if (index == NULL)
+		return (Datum) 0;
 	(void) sfx_meta_look(index, &meta);
 	for (int r = 0; r < meta.nruns; r++)
 	{
@@ -116,10 +120,12 @@ Datum
 surfidx_dictionaries(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo;
-	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	Relation	index = sfx_open_index_if_there(PG_GETARG_OID(0));
 	SfxMeta		meta;
 
 	rsinfo = sfx_many_rows(fcinfo, DICT_COLUMNS);
+	if (index == NULL)
+		return (Datum) 0;
 	(void) sfx_meta_look(index, &meta);
 	for (uint32 i = 0; i < meta.ndicts; i++)
 	{
@@ -223,7 +229,7 @@ sum_filters(Relation index, const SfxOrder *order, const SfxMeta *meta, const Sf
 Datum
 surfidx_filters(PG_FUNCTION_ARGS)
 {
-	Relation	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	Relation	index = sfx_open_index_if_there(PG_GETARG_OID(0));
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
 	TupleDesc	desc;
 	Datum		values[FILTER_COLUMNS];
@@ -233,6 +239,8 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	SfxMeta		meta;
 	int			i = 0;
 
+	if (index == NULL)
+		PG_RETURN_NULL();
 	desc = sfx_one_row(fcinfo, FILTER_COLUMNS);
 	order = sfx_order_open(index, kd, false);
 	sfx_meta_read(index, &meta);

@@ -182,11 +182,11 @@ put_work(const SfxMeta *meta, Datum *values, bool *nulls)
 		values[ST_AMPLIFICATION] = Float8GetDatum((double) (w->log_pages + w->pages) / w->log_pages);
 }
 
-/* Compute all columns except the names of the view. */
+/* Compute all columns except the names of the view; NULLs if the index is gone. */
 static void
 stats_of(Oid relid, int want, Datum *values, bool *nulls)
 {
-	Relation	index = sfx_open_index(relid, AccessShareLock);
+	Relation	index = sfx_open_index_if_there(relid);
 	Sample		s = {0};
 	BlockNumber nblocks;
 	uint64		counts[SFX_COUNTS];
@@ -194,6 +194,11 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	int64		delta;
 	int64		entries;
 
+	if (index == NULL)
+	{
+		memset(nulls, true, sizeof(bool) * STATS_COLUMNS);
+		return;
+	}
 	delta = (int64) sfx_log_count(index, &meta);
 	nblocks = RelationGetNumberOfBlocks(index);
 	take_sample(index, &meta, nblocks, want, &s);
@@ -270,7 +275,7 @@ try_stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	if (!is_of_index(edata))
 		ReThrowError(edata);
 	memset(nulls, true, sizeof(bool) * STATS_COLUMNS);
-	/* an index that was dropped a moment ago needs no warning */
+	/* (it may have been dropped after the error) */
 	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
 		ereport(WARNING,
 				(errcode(edata->sqlerrcode),
@@ -364,7 +369,9 @@ surfidx_leaf_keys(PG_FUNCTION_ARGS)
 
 	desc = sfx_one_row(fcinfo, KEYS_COLUMNS);
 	check_sample(want);
-	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
+	index = sfx_open_index_if_there(PG_GETARG_OID(0));
+	if (index == NULL)
+		PG_RETURN_NULL();
 	sfx_meta_read(index, &meta);
 	nblocks = RelationGetNumberOfBlocks(index);
 	take_sample(index, &meta, nblocks, want, &s);
