@@ -73,6 +73,16 @@ EXECUTE q(NULL, NULL);
 EXECUTE q(7, '{1,NULL}');
 RESET plan_cache_mode;
 SELECT k, (SELECT count(*) FROM t WHERE i8 = k * 3000000000 OR b = k) AS n FROM generate_series(1, 5) k;
+-- an empty list is evaluated for NULLs, too, of which a group or a block may consist: <> ALL is true for them
+CREATE TABLE lists (a int, b int) WITH (autovacuum_enabled = off);
+INSERT INTO lists SELECT i % 2, nullif(i % 3, 0) FROM generate_series(1, 3000) i;
+CREATE INDEX lists_a_b ON lists USING surfidx (a, b DESC);
+VACUUM ANALYZE lists;
+EXPLAIN (COSTS OFF) SELECT a, b, count(*) FILTER (WHERE b <> ALL ('{}'::int[])) FROM lists GROUP BY a, b;
+SELECT a, b, count(*) FILTER (WHERE b <> ALL ('{}'::int[])) AS one, count(*) FILTER (WHERE NOT b = ANY ('{}'::int[]) OR a = 7) AS other FROM lists GROUP BY a, b ORDER BY 1, 2;
+SELECT count(*) FILTER (WHERE b <> ALL ('{}'::int[])) FROM lists WHERE b IS NULL;
+SELECT count(*) FILTER (WHERE b <> failing()) FROM lists WHERE b IS NULL;
+DROP TABLE lists;
 DROP TABLE t, asked, declined, asking;
 DROP TYPE color;
 DROP FUNCTION fill, failing, plan_of, analyzed, rows_of, differences, declined;

@@ -2,8 +2,8 @@
  * agg_test.c - clauses that the bytes of keys tell
  *
  * A comparison of a key column with a constant is a filter of a scan that has no ranges
- * (scankey.h), so no value is decoded and no function called for an entry.  x <> c is: x IS NOT NULL
- * and not x = c.
+ * (scankey.h), so no value is decoded and no function called for an entry.  x <> c is: not x = c,
+ * and x IS NOT NULL.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -110,13 +110,16 @@ test_null(const Maker *m, int column, int flag)
 		test_column(m, column, SK_ISNULL | flag, InvalidStrategy, InvalidOid, InvalidOid, NULL);
 }
 
-/* The opposite of an equality. */
+/*
+ * The opposite of an equality.  It comes first, since core evaluates its constant for NULLs, too: one
+ * that fails, or an empty list (x <> ALL '{}' is true for them), of which bytes do not tell.
+ */
 static SfxTest *
 test_unequal(const Maker *m, int column, SfxTest * equal)
 {
 	return equal == NULL ? NULL :
-		make_test(TEST_ALL, list_make2(test_null(m, column, SK_SEARCHNOTNULL),
-									   make_test(TEST_NOT, list_make1(equal))));
+		make_test(TEST_ALL, list_make2(make_test(TEST_NOT, list_make1(equal)),
+									   test_null(m, column, SK_SEARCHNOTNULL)));
 }
 
 /*
