@@ -686,6 +686,21 @@ sub condition
 	return "$n $op " . typed_constant($c, $case);
 }
 
+# A FILTER of its own: what is true, false or NULL for NULLs, of which a group may consist; empty
+# lists, too.
+sub filter
+{
+	my ($self, $case, $c) = @_;
+	my $n = $c->{name};
+	my $type = $c->{base};
+	my $list = join(', ', map { quote(constant($c, $case)) } 1 .. pick(0, 0, 1, 3));
+	my $one = typed_constant($c, $case);
+
+	return "$n <> ALL (ARRAY[$list]::${type}[])" if $type !~ /\[/ && chance(0.4);
+	return pick("$n IS DISTINCT FROM $one", "NOT ($n = $one)", "$n IS NULL OR $n > $one",
+		"($n < $one) IS NOT TRUE", "($n <> $one) IS UNKNOWN");
+}
+
 # (a, b) > (1, 2), of columns as the index has them or in any other order
 sub row_condition
 {
@@ -1009,7 +1024,9 @@ sub make_aggregate
 	@what = shuffle(@what);
 	for (@what)
 	{
-		$_ .= ' FILTER (WHERE ' . $self->conditions($case, $ix) . ')' if !/DISTINCT/ && chance(0.2);
+		next if /DISTINCT/ || chance(0.7);
+		$_ .= ' FILTER (WHERE '
+		  . (chance(0.5) ? $self->conditions($case, $ix) : $self->filter($case, pick(@keys))) . ')';
 	}
 	my $having = chance(0.1) ? ' HAVING count(*) > ' . rnd(4) : '';
 	my $q = { modes => [ 'only', 'nosort', 'default' ] };
