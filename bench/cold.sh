@@ -60,13 +60,14 @@ declare -A settings=(
 	[btree]="enable_indexscan = on" [bitmap]="enable_indexscan = off"
 	[surfidx]="surfidx.read_ahead = 32" [without]="surfidx.read_ahead = 0")
 # (what reads many rows comes last: a page that is in memory is of no use any more)
-names=("one row" "first 1000" "last 1000" "list of 1000" "20000 rows")
+names=("one row" "first 1000" "last 1000" "list of 1000" "nested loop" "20000 rows")
 queries=(
 	"SELECT sum(v) FROM t WHERE k = $((rows / 3))"
 	"SELECT sum(v) FROM (SELECT v FROM t ORDER BY k LIMIT 1000) s"
 	"SELECT sum(v) FROM (SELECT v FROM t ORDER BY k DESC LIMIT 1000) s"
 	"SELECT sum(v) FROM t WHERE k = ANY
 		(ARRAY(SELECT i * $((rows / 1001)) FROM generate_series(1, 1000) i))"
+	"SELECT sum(t.v) FROM o JOIN t USING (k)"
 	"SELECT sum(v) FROM t WHERE k BETWEEN $((rows / 2)) AND $((rows / 2 + 19999))")
 
 # Elapsed ms of each query (warm: CPU time of the backend, for half a second of it).
@@ -77,7 +78,8 @@ one_turn()
 	begin_cold
 	{
 		echo "SET client_min_messages = error; BEGIN; DROP INDEX t_${other[$way]};"
-		echo "SET enable_seqscan = off; SET enable_sort = off; SET ${settings[$way]};"
+		echo "SET enable_seqscan = off; SET enable_sort = off; SET enable_hashjoin = off;"
+		echo "SET enable_mergejoin = off; SET enable_memoize = off; SET ${settings[$way]};"
 		[ "$way" = bitmap ] || echo "SET enable_bitmapscan = off;"
 		echo "SELECT pg_prewarm('t_${ours[$way]}') \\g /dev/null"
 		[ -z "$warm" ] || echo "SELECT pg_prewarm('t') \\g /dev/null"
@@ -95,9 +97,10 @@ CREATE EXTENSION pg_prewarm;
 CREATE TABLE t (k int, v int, pad text);
 INSERT INTO t SELECT i, i, repeat('x', 180) FROM
 	(SELECT i FROM generate_series(1, $rows) i ORDER BY hashint4(i)) s;
+CREATE TABLE o AS SELECT k FROM t WHERE k % $((rows / 10000)) = 7 ORDER BY hashint4(k + 1);
 CREATE INDEX t_surfidx ON t USING surfidx (k);
 CREATE INDEX t_btree ON t USING btree (k);
-VACUUM ANALYZE t;
+VACUUM ANALYZE t, o;
 CHECKPOINT;
 -- CPU of this process, in ticks of the kernel (10 ms)
 CREATE FUNCTION bench_ticks() RETURNS numeric LANGUAGE sql AS \$\$
@@ -143,5 +146,5 @@ SELECT query, btree::numeric(10, 3) AS "btree, ms", bitmap::numeric(10, 3) AS "i
 	without::numeric(10, 3) AS "surfidx, read_ahead = 0", surfidx::numeric(10, 3),
 	(surfidx / btree)::numeric(10, 3) AS "of btree", (surfidx / without)::numeric(10, 3) AS "of 0"
 FROM m ORDER BY array_position(
-	ARRAY['one row', 'first 1000', 'last 1000', 'list of 1000', '20000 rows'], query);
+	ARRAY['one row', 'first 1000', 'last 1000', 'list of 1000', 'nested loop', '20000 rows'], query);
 END

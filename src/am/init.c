@@ -16,6 +16,7 @@
 #include "gone.h"
 #include "image.h"
 #include "index_only.h"
+#include "loop_ahead.h"
 #include "offset.h"
 #include "offset_path.h"
 #include "planner.h"
@@ -52,6 +53,7 @@ _PG_init(void)
 	sfx_index_only_init();
 	sfx_agg_init();
 	sfx_offset_init();
+	sfx_loop_ahead_init();
 	sfx_together_init();
 	sfx_preloaded = true;
 }

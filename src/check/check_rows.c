@@ -349,7 +349,7 @@ void
 sfx_check_rows_end(SfxCheck *cs)
 {
 	check_kept(cs);
-	sfx_count_ahead(cs->index, &cs->rows->ahead);
+	sfx_count_ahead(&SfxRelLocator(cs->index), &cs->rows->ahead);
 	table_index_fetch_end(cs->rows->fetch);
 	ExecDropSingleTupleTableSlot(cs->rows->slot);
 	FreeExecutorState(cs->rows->estate);

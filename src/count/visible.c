@@ -612,7 +612,7 @@ sfx_visibility_look(SfxVisibility *v, uint64 *tid, int n, bool *seen)
 void
 sfx_visibility_end(SfxVisibility *v)
 {
-	sfx_count_ahead(v->index, &v->ahead);
+	sfx_count_ahead(&SfxRelLocator(v->index), &v->ahead);
 	for (uint32 i = 0; i < v->map.npages; i++)
 		ReleaseBuffer(v->buf[i]);
 	if (BufferIsValid(v->prune_map))

@@ -150,7 +150,7 @@ sfx_dead_ask(Relation index, Relation heap, uint64 *tids, int n, SfxHorizon *hor
 	}
 	if (BufferIsValid(buf))
 		ReleaseBuffer(buf);
-	sfx_count_ahead(index, &ahead);
+	sfx_count_ahead(&SfxRelLocator(index), &ahead);
 	for (int i = 0; i < ndead; i += HORIZON_TIDS)
 		raise_horizon(index, heap, tids + i, Min(HORIZON_TIDS, ndead - i), horizon);
 	return ndead;

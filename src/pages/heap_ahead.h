@@ -7,7 +7,15 @@
 
 #include "surfidx.h"
 
+#include "executor/instrument.h"
 #include "utils/rel.h"
+
+/* Pages that this backend has read into buffers so far. */
+static inline int64
+sfx_pages_read(void)
+{
+	return pgBufferUsage.shared_blks_read + pgBufferUsage.local_blks_read;
+}
 
 /* Pages that one visitor has on their way at once, at most. */
 #define SFX_AHEAD_MAX		256

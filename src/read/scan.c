@@ -185,7 +185,7 @@ end_scout(IndexScanDesc scan, SfxScan *so)
 
 	sfx_scan_count_stretch(so);
 	sfx_ahead_forget(&so->ahead.pages, so->ahead.nth);
-	sfx_count_ahead(scan->indexRelation, &so->ahead.pages);
+	sfx_count_ahead(&SfxRelLocator(scan->indexRelation), &so->ahead.pages);
 	if (BufferIsValid(s->map))
 		ReleaseBuffer(s->map);
 	sfx_endscan(s->scan);

@@ -95,16 +95,24 @@ wants_scout(IndexScanDesc scan, SfxScan *so, uint64 tid)
 	return false;
 }
 
+IndexScanDesc
+sfx_scout_scan(Relation index, Relation heap, int nkeys)
+{
+	IndexScanDesc scan = sfx_beginscan(index, nkeys, 0);
+
+	scan->heapRelation = heap;
+	scan->parallel_scan = NULL;
+	((SfxScan *) scan->opaque)->ahead.scouts = true;
+	return scan;
+}
+
 static SfxScout *
 begin_scout(IndexScanDesc scan, SfxScan *so)
 {
 	MemoryContext old = MemoryContextSwitchTo(so->cxt);
 	SfxScout   *s = palloc0(sizeof(SfxScout));
 
-	s->scan = sfx_beginscan(scan->indexRelation, scan->numberOfKeys, 0);
-	s->scan->heapRelation = scan->heapRelation;
-	s->scan->parallel_scan = NULL;
-	((SfxScan *) s->scan->opaque)->ahead.scouts = true;
+	s->scan = sfx_scout_scan(scan->indexRelation, scan->heapRelation, scan->numberOfKeys);
 	s->stale = s->lost = true;
 	MemoryContextSwitchTo(old);
 	return s;

@@ -2,8 +2,8 @@
  * scan_impl.h - what the files of the access method's scans share
  *
  * scan.c sets a scan up and goes from range to range.  Beside it stand scan_ahead.c (pages of the
- * table asked for before their rows are visited), scan_get.c (one entry at a time), scan_rows.c
- * (rows out of decoded blocks), scan_blocks.c (many entries at once, for bitmaps and aggregates),
+ * table asked for before their rows are visited), scan_get.c (one entry at a time), scan_lookups.c
+ * (lookups that come soon), scan_rows.c (rows out of decoded blocks), scan_blocks.c (many entries at once, for bitmaps and aggregates),
  * scan_pass.c (rows that are passed over) and scan_mark.c.  Only these files include this.
  *-------------------------------------------------------------------------
  */
@@ -263,6 +263,9 @@ extern MemoryContext sfx_scan_long_context(SfxScan *so);
  * VACUUM does not wait for it (V3).  It is led to its scan's place before it is used again.
  */
 extern void sfx_scout_rest(SfxScout *s);
+
+/* A scan that returns hints: it locks nothing, has no snapshot, and is not counted.  See sfx_beginscan. */
+extern IndexScanDesc sfx_scout_scan(Relation index, Relation heap, int nkeys);
 
 /*
  * scan_ahead.c: the entry just returned is number so->ahead.look_at, or a later one, and has this

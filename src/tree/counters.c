@@ -237,12 +237,12 @@ sfx_activity_add_filters(Relation index, SfxFilterCounts *counts)
 }
 
 void
-sfx_count_ahead(Relation index, SfxHeapAhead *ahead)
+sfx_count_ahead(const SfxLocator *file, SfxHeapAhead *ahead)
 {
 	if (ahead->asked == 0)
 		return;
-	sfx_activity_add(index, SFX_COUNT_AHEAD, ahead->asked);
-	sfx_activity_add(index, SFX_COUNT_IN_VAIN, ahead->vain);
+	change_count(file, SFX_COUNT_AHEAD, ahead->asked, true);
+	change_count(file, SFX_COUNT_IN_VAIN, ahead->vain, true);
 	ahead->asked = ahead->vain = 0;
 }
 

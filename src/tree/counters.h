@@ -50,9 +50,9 @@ extern void sfx_activity_set(Relation index, SfxCount which, uint64 value);
 /* Add a reader's counts to those of its index and of this session, and set *counts to zero. */
 extern void sfx_activity_add_filters(Relation index, SfxFilterCounts *counts);
 
-/* Add the pages that a visitor of rows has requested, and set its counts to zero. */
+/* Add the pages that a visitor of rows has requested to those of an index's file, and set its counts to zero. */
 struct SfxHeapAhead;
-extern void sfx_count_ahead(Relation index, struct SfxHeapAhead *ahead);
+extern void sfx_count_ahead(const SfxLocator *file, struct SfxHeapAhead *ahead);
 
 /* The counts of this index's file: SFX_COUNTS numbers, all 0 if nothing was counted. */
 extern void sfx_activity_get(Relation index, uint64 *counts);

@@ -196,7 +196,7 @@ sfx_recovery_end(SfxRecovery *rc, SfxCount who)
 {
 	if (rc->asked > 0)
 		sfx_activity_add(rc->index, who, rc->asked);
-	sfx_count_ahead(rc->index, &rc->ahead);
+	sfx_count_ahead(&SfxRelLocator(rc->index), &rc->ahead);
 	table_index_fetch_end(rc->fetch);
 	ExecDropSingleTupleTableSlot(rc->slot);
 	if (rc->opened)
