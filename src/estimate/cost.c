@@ -4,12 +4,13 @@
  * The cost of a btree with as many pages, so that plans are those that a btree would get; plus the
  * leaps that scans make over values of columns without equality, for which core has an estimate
  * from 18 on; plus one more descent for each run in front of the main tree; plus visits to rows for
- * cut keys.
+ * cut keys; less what reading ahead of the table saves.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "agg_offer.h"
 #include "cost.h"
+#include "heap_ahead.h"
 #include "leap_cost.h"
 #include "meta.h"
 #include "metacache.h"
@@ -24,6 +25,7 @@
 #include "optimizer/paths.h"
 #include "utils/index_selfuncs.h"
 #include "utils/selfuncs.h"
+#include "utils/spccache.h"
 
 /* times cpu_operator_cost, for each page of a descent: btree's figure */
 #define DESCENT_PAGE	50.0
@@ -37,6 +39,12 @@
  */
 #define KEY_VISIT		25.0
 #define FAR_VISIT		150.0
+
+/* Pages of the table that a scan reads before it reads ahead. */
+#define FIRST_PAGES		3
+
+/* 32 pages on their way at once, the default, halve the cost of a page. */
+#define AHEAD_DOUBLINGS	5.0
 
 static set_rel_pathlist_hook_type prev_pathlist = NULL;
 
@@ -121,6 +129,51 @@ key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta,
 						   (1 - apart) * (random_page_cost + (in_order - 1) * seq_page_cost)));
 }
 
+/*
+ * A scan that reads ahead (R13) waits less for pages in no order: it saves this share of their cost,
+ * with n pages on their way at once.  Where there is a row for each page, a bitmap scan reads most
+ * pages in their order, and saves more (docs/dev/measured/2026-11-read-ahead.md).
+ */
+static double
+read_ahead_saves(int n, double rows, double table_pages)
+{
+	double		sparse = 2 * (1 - rows / Max(table_pages, 1));
+
+	return Max(Min(sparse, 1), 0) * log2(n) / (AHEAD_DOUBLINGS + log2(n));
+}
+
+/*
+ * The correlation that makes core charge for such a scan: it charges for something between pages at
+ * random and pages in order, by the square of the correlation.  Inner sides of nested loops are
+ * charged as ever, so that the planner chooses among kinds of joins as ever.
+ */
+static double
+correlation_ahead(PlannerInfo *root, const IndexPath *path, double loop_count,
+				  Selectivity selectivity, double correlation)
+{
+	const RelOptInfo *rel = path->indexinfo->rel;
+	int			n = sfx_ahead_most(rel->reltablespace, false);
+	double		rows = clamp_row_est(selectivity * rel->tuples);
+	double		pages = index_pages_fetched(rows, rel->pages, path->indexinfo->pages, root);
+	double		random;
+	double		seq;
+	double		in_order;
+	double		at_random;
+	double		cost;
+
+	if (loop_count > 1 || n <= 1 || pages <= FIRST_PAGES)
+		return correlation;
+	get_tablespace_page_costs(rel->reltablespace, &random, &seq);
+	at_random = pages * random;
+	in_order = random + (Max(ceil(selectivity * rel->pages), 1) - 1) * seq;
+	if (at_random <= in_order)
+		return correlation;
+	cost = at_random + correlation * correlation * (in_order - at_random);
+	cost *= 1 - read_ahead_saves(n, rows, rel->pages) * (pages - FIRST_PAGES) / pages;
+	cost = Max(cost, in_order);
+	return copysign(sqrt((at_random - cost) / (at_random - in_order)), correlation);
+}
+
 bool
 sfx_is_our_info(const IndexOptInfo *info)
 {
@@ -203,6 +256,7 @@ sfx_costestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *st
 		*total += runs + key_recovery_cost(root, path, meta, loop_count, *selectivity,
 										   *correlation);
 		sfx_agg_note_path(root, path, *startup, *total, *selectivity);
+		*correlation = correlation_ahead(root, path, loop_count, *selectivity, *correlation);
 		return;
 	}
 	genericcostestimate(root, path, loop_count, &costs);

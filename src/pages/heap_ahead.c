@@ -24,25 +24,25 @@
 #define FIRST_REST		64
 #define LONGEST_REST	4096
 
-/*
- * So many pages of this table may be on their way at once; 0: none may be asked for, since it is
- * not heap's, or settings say so.  maintenance: it is not for a query.
- */
+int
+sfx_ahead_most(Oid tablespace, bool maintenance)
+{
+	int			concurrency = maintenance ? get_tablespace_maintenance_io_concurrency(tablespace) :
+	get_tablespace_io_concurrency(tablespace);
+
+	if (sfx_guc_read_ahead == 0 || concurrency == 0)
+		return 0;
+	return Min(Max(concurrency, sfx_guc_read_ahead), SFX_AHEAD_MAX);
+}
+
+/* The same for this table; 0, too, if it is not heap's. */
 static int
 most_at_once(Relation heap, bool maintenance)
 {
-	Oid			space;
-	int			concurrency;
-
 	/* no access method can say that its TIDs' blocks are those of its main fork: heap's are */
-	if (sfx_guc_read_ahead == 0 || heap == NULL || heap->rd_tableam != GetHeapamTableAmRoutine())
+	if (heap == NULL || heap->rd_tableam != GetHeapamTableAmRoutine())
 		return 0;
-	space = heap->rd_rel->reltablespace;
-	concurrency = maintenance ? get_tablespace_maintenance_io_concurrency(space) :
-		get_tablespace_io_concurrency(space);
-	if (concurrency == 0)
-		return 0;
-	return Min(Max(concurrency, sfx_guc_read_ahead), SFX_AHEAD_MAX);
+	return sfx_ahead_most(heap->rd_rel->reltablespace, maintenance);
 }
 
 void

@@ -48,6 +48,12 @@ typedef struct SfxHeapAhead
 	uint64		row[SFX_AHEAD_MAX];
 } SfxHeapAhead;
 
+/*
+ * So many pages of a table in that tablespace may be on their way at once; 0: settings forbid it.
+ * maintenance: it is not for a query.
+ */
+extern int	sfx_ahead_most(Oid tablespace, bool maintenance);
+
 /* Begin; nothing was asked for. */
 extern void sfx_ahead_begin(SfxHeapAhead *a, Relation heap, bool maintenance);
 
