@@ -597,6 +597,13 @@ SfxFunctionIsC(Oid funcid)
 					(node)->ioss_NumOrderByKeys, SfxReadsOnly(&(node)->ss))
 #endif
 
+/* A slot that promises nothing of its rows. */
+#if PG_VERSION_NUM < 190000
+#define SfxMakeSlot(desc, ops)	MakeTupleTableSlot(desc, ops)
+#else
+#define SfxMakeSlot(desc, ops)	MakeTupleTableSlot(desc, ops, 0)
+#endif
+
 /*
  * Is the column declared NOT NULL, and not NOT VALID, which there is from 18 on?  From 17 on core
  * drops conditions that follow from that.  SfxNotNullRow: the row of a catalog that VALIDATE

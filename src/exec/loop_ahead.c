@@ -388,7 +388,7 @@ append_row(LoopAhead *a, TupleTableSlot *row)
 	{
 		MemoryContext old = MemoryContextSwitchTo(q->cxt);
 
-		*slot = MakeTupleTableSlot(row->tts_tupleDescriptor, row->tts_ops);
+		*slot = SfxMakeSlot(row->tts_tupleDescriptor, row->tts_ops);
 		/* core lets go of the row type with those of all slots */
 		MemoryContextSwitchTo(a->estate->es_query_cxt);
 		a->estate->es_tupleTable = lappend(a->estate->es_tupleTable, *slot);
