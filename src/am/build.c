@@ -31,20 +31,15 @@
 #include "order.h"
 #include "recover.h"
 #include "page.h"
-#include "pos.h"
 #include "settings.h"
 
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_operator.h"
 #include "commands/defrem.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #define LEAST_WINDOW	(4 * SFX_INNER_STEP)	/* children from which an inner page is made */

@@ -27,11 +27,8 @@
 #include "settings.h"
 
 #include "access/tableam.h"
-#include "access/xact.h"
-#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 

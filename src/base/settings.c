@@ -15,7 +15,6 @@
 #include "utils/guc.h"
 #include "utils/rel.h"
 
-
 #define SFX_VERSION			"1.0.0" /* as META.json has it */
 
 bool		sfx_preloaded = false;

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_SETTINGS_H
 #define SURFIDX_SETTINGS_H
 
-#include "surfidx.h"
-
 /*
  * The storage parameters of an index, as rd_options begins with them.  Other modules use the
  * functions below, which apply the defaults.

@@ -19,7 +19,6 @@
 #include "onconflict.h"
 #include "settings.h"
 
-#include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/index.h"

@@ -19,16 +19,15 @@
  * index passes for a btree.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "catalog_rows.h"
 #include "rowlift.h"
 
 #include "access/parallel.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/planner.h"

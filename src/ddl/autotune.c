@@ -14,9 +14,7 @@
 #include "autotune.h"
 #include "convert.h"
 
-#include "access/htup_details.h"
 #include "access/reloptions.h"
-#include "catalog/pg_class.h"
 #include "commands/tablecmds.h"
 #include "executor/spi.h"
 #include "nodes/makefuncs.h"

@@ -14,13 +14,11 @@
 #ifndef SURFIDX_CONVERT_H
 #define SURFIDX_CONVERT_H
 
-#include "surfidx.h"
 #include "shared_area.h"
 
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/guc.h"
-#include "utils/relcache.h"
 
 typedef enum SfxStepKind
 {

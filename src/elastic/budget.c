@@ -24,9 +24,6 @@
 #include "settings.h"
 #include "subxact.h"
 
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 

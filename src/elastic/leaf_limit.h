@@ -5,7 +5,6 @@
 #ifndef SURFIDX_LEAF_LIMIT_H
 #define SURFIDX_LEAF_LIMIT_H
 
-#include "surfidx.h"
 #include "leaf_change.h"
 #include "meta.h"
 

@@ -20,7 +20,6 @@
 #include "reader.h"
 #include "subxact.h"
 
-#include "access/genam.h"
 #include "access/stratnum.h"
 #include "access/xact.h"
 #include "utils/datum.h"

@@ -16,10 +16,7 @@
 #include "rowlift.h"
 
 #include "access/nbtree.h"
-#include "access/stratnum.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
-#include "optimizer/plancat.h"
 #include "utils/catcache.h"
 #include "utils/guc.h"
 #include "utils/inval.h"

@@ -16,19 +16,15 @@
 #include "agg_bucket.h"
 #include "agg_offer.h"
 #include "agg_partial.h"
-#include "compat.h"
 #include "count_column.h"
-#include "settings.h"
 #include "visible.h"
 
 #include <math.h>
 
 #include "nodes/makefuncs.h"
-#include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"

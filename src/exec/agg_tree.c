@@ -17,7 +17,6 @@
 #include "surfidx.h"
 #include "agg_offer.h"
 #include "agg_tree.h"
-#include "settings.h"
 #include "visible.h"
 
 #include "optimizer/appendinfo.h"
@@ -29,7 +28,6 @@
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
-#include "utils/selfuncs.h"
 
 /* in cpu_tuple_cost: for a group of a table that is looked up among the groups of all tables */
 #define AGAIN_COST		6.0

@@ -12,11 +12,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "count_column.h"
 #include "settings.h"
 
-#include "access/genam.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "nodes/makefuncs.h"

@@ -14,7 +14,6 @@
 #include "row_block.h"
 #include "slot.h"
 
-#include "access/genam.h"
 #include "access/stratnum.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"

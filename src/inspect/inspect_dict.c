@@ -14,7 +14,6 @@
 #include "page.h"
 #include "settings.h"
 
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 

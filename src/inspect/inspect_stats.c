@@ -25,7 +25,6 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/xlog.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"

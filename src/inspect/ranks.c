@@ -9,16 +9,13 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "count.h"
 #include "predicate.h"
 #include "range.h"
 #include "scan.h"
 #include "sql_rows.h"
 
-#include "access/genam.h"
 #include "access/tableam.h"
-#include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "executor/tuptable.h"
 #include "funcapi.h"

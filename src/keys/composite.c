@@ -6,10 +6,10 @@
  * somebody looks for becomes one before it is made into bytes.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "composite.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_coerce.h"
 #include "utils/lsyscache.h"

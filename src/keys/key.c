@@ -19,11 +19,7 @@
 #include "varlena.h"
 
 #include "access/detoast.h"
-#include "access/tupmacs.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_type.h"
 #include "port/pg_bswap.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"

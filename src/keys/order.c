@@ -29,7 +29,6 @@
 #include "access/htup_details.h"
 #include "access/nbtree.h"
 #include "catalog/pg_opclass.h"
-#include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"

@@ -12,8 +12,6 @@
 #include "page.h"
 #include "stats.h"
 
-
-
 /* The block of the page of that level that holds pos; *child: the block of its child that does. */
 static BlockNumber
 find_downlink(const SfxTree *t, const SfxPos *pos, int level,

@@ -6,12 +6,12 @@
  * readers may combine numbers of different moments.  If all slots are taken, a merge is not shown.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "progress.h"
 #include "shared_area.h"
 #include "shared_use.h"
 #include "sql_rows.h"
 
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "utils/builtins.h"

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_PROGRESS_H
 #define SURFIDX_PROGRESS_H
 
-#include "surfidx.h"
 #include "shared_area.h"
 
 #include "datatype/timestamp.h"

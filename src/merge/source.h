@@ -5,7 +5,6 @@
 #ifndef SURFIDX_SOURCE_H
 #define SURFIDX_SOURCE_H
 
-#include "surfidx.h"
 #include "horizon.h"
 #include "leaf.h"
 #include "log_sorted.h"

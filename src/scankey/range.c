@@ -21,9 +21,6 @@
 #include "access/relation.h"
 #include "access/stratnum.h"
 #include "access/table.h"
-#include "access/xlog.h"
-#include "catalog/index.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -37,7 +34,6 @@
 #include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/typcache.h"
-
 
 /* ---- opening ---- */
 

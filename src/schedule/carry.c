@@ -26,7 +26,6 @@
 #include "pos.h"
 #include "source.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #define LOOK_ENTRIES	8192	/* entries examined in one hold of the image's lock */

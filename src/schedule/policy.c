@@ -34,7 +34,6 @@
 #include "surfidx.h"
 #include "column.h"
 #include "delta.h"
-#include "find.h"
 #include "image.h"
 #include "log.h"
 #include "merge_lock.h"
@@ -42,16 +41,12 @@
 #include "order.h"
 #include "page.h"
 #include "policy.h"
-#include "pos.h"
 #include "requests.h"
 #include "settings.h"
 #include "source.h"
 #include "touched.h"
 
 #include "access/xlog.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #define CARRY_SHARE		4		/* one part in so many of a delta that is due may be carried over */

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_POLICY_H
 #define SURFIDX_POLICY_H
 
-#include "surfidx.h"
 #include "meta.h"
 
 /*

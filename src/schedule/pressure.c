@@ -11,10 +11,7 @@
 #include "sleep.h"
 #include "subxact.h"
 
-#include "access/parallel.h"
 #include "access/xact.h"
-#include "miscadmin.h"
-#include "pgstat.h"
 
 #define SLICE_GROUPS	4		/* groups of a run that an inserter merges for each page that it
 								 * fills: ten thousand leaves before it merges the delta, by

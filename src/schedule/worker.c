@@ -23,13 +23,11 @@
 #include "sleep.h"
 #include "yield.h"
 
-#include "access/genam.h"
 #include "access/heapam.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
-#include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "pgstat.h"

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_YIELD_H
 #define SURFIDX_YIELD_H
 
-#include "surfidx.h"
-
 /*
  * A worker's lock on an index.  It conflicts with no lock that reading, writing or VACUUM takes on
  * an index.  A weaker lock may be a fast-path lock, which LockHasWaitersRelation cannot examine (it

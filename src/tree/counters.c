@@ -12,6 +12,7 @@
  * under the lock in shared mode.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "counters.h"
 #include "gone.h"
 #include "heap_ahead.h"
@@ -22,7 +23,6 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
 #include "utils/rel.h"
 
 #define ACTIVITY_PROBES	32

@@ -8,7 +8,6 @@
 #ifndef SURFIDX_TREE_H
 #define SURFIDX_TREE_H
 
-#include "surfidx.h"
 #include "horizon.h"
 #include "inner.h"
 #include "leaf.h"

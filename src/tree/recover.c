@@ -19,7 +19,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "executor/tuptable.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/procarray.h"
 #include "utils/memutils.h"

@@ -5,10 +5,8 @@
 #ifndef SURFIDX_RECOVER_H
 #define SURFIDX_RECOVER_H
 
-#include "surfidx.h"
 #include "counters.h"
 #include "leaf.h"
-#include "pos.h"
 #include "settings.h"
 
 /* Bytes; longer keys stay whole, as their values may lie out of line. */

@@ -26,12 +26,8 @@
 #include "encode.h"
 #include "encode_impl.h"
 
-#include "catalog/pg_type.h"
-#include "storage/itemptr.h"
 #include "utils/inet.h"
-#include "utils/pg_lsn.h"
 #include "utils/uuid.h"
-#include "utils/xid8.h"
 
 void
 sfx_damaged_value(const char *type)

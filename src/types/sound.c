@@ -13,14 +13,12 @@
  * need no check; types of other extensions are not known here.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "sound.h"
-
-#include <sys/socket.h>
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "tsearch/ts_type.h"
@@ -35,8 +33,6 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varbit.h"
-
-#include "compat.h"
 
 /*
  * Checks a value of size bytes at p, which begins with a header of four bytes, if the type is a

@@ -33,7 +33,6 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/index.h"
 #include "miscadmin.h"
 #include "storage/indexfsm.h"
 #include "utils/memutils.h"
