@@ -27,9 +27,6 @@ static bool planner_lift = true;
 
 static SfxRelInfoHook prev_relation_info = NULL;
 
-static void lift_relation_info(SFX_REL_INFO_PARAMS);
-static void forget_coverage(Datum arg, int cacheid, uint32 hashvalue);
-
 void
 sfx_planner_define_gucs(void)
 {
@@ -40,17 +37,6 @@ sfx_planner_define_gucs(void)
 							 true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	sfx_onconflict_define_gucs();
-}
-
-void
-sfx_planner_init(void)
-{
-	CacheRegisterSyscacheCallback(AMOPOPID, forget_coverage, (Datum) 0);
-	prev_relation_info = sfx_rel_info_hook;
-	sfx_rel_info_hook = lift_relation_info;
-	sfx_cost_init();
-	sfx_rowlift_init();
-	sfx_onconflict_init();
 }
 
 /*
@@ -167,4 +153,15 @@ lift_relation_info(SFX_REL_INFO_PARAMS)
 		if (all && (SFX_TAKES_ROW_COMPARISONS || sfx_rowlift_offers(root)))
 			info->relam = BTREE_AM_OID;
 	}
+}
+
+void
+sfx_planner_init(void)
+{
+	CacheRegisterSyscacheCallback(AMOPOPID, forget_coverage, (Datum) 0);
+	prev_relation_info = sfx_rel_info_hook;
+	sfx_rel_info_hook = lift_relation_info;
+	sfx_cost_init();
+	sfx_rowlift_init();
+	sfx_onconflict_init();
 }
