@@ -126,10 +126,8 @@ static void split_plan(Plan *plan);
 static void
 split_plans(List *plans)
 {
-	ListCell   *lc;
-
-	foreach(lc, plans)
-		split_plan((Plan *) lfirst(lc));
+	foreach_ptr(Plan, plan, plans)
+		split_plan(plan);
 }
 
 /* Split the conditions of all index scans in a plan, without the subplans of its expressions. */

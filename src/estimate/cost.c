@@ -143,10 +143,8 @@ offer_bitmaps(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	if (charged != rel)
 		return;
 	charged = NULL;
-	foreach(lc, rel->indexlist)
+	foreach_ptr(IndexOptInfo, info, rel->indexlist)
 	{
-		IndexOptInfo *info = lfirst(lc);
-
 		were = lappend(were, info->canreturn);
 		if (!sfx_is_our_info(info))
 			continue;
