@@ -197,8 +197,7 @@ write_dict(SfxBuild *bs, const SfxNewDict *new)
 static void
 pack_leaves(SfxBuild *bs)
 {
-	SfxPos		low = {(const uint8_t *) "", 0, 0};
-	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs, bs->order);
+	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &SFX_POS_FIRST, emit_leaf, bs, bs->order);
 	PrevKey    *prev = palloc(sizeof(PrevKey));
 	const uint8 *item;
 	int			len;
@@ -474,9 +473,8 @@ static void
 init_fork_page(Relation index, BlockNumber blkno, const SfxMeta *meta, SfxPageKind kind, int owner,
 			   const uint8_t *body, uint32 len)
 {
-	Buffer		buf;
+	Buffer		buf = ReadBufferExtended(index, INIT_FORKNUM, P_NEW, RBM_NORMAL, NULL);
 
-	buf = ReadBufferExtended(index, INIT_FORKNUM, P_NEW, RBM_NORMAL, NULL);
 	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
 	Assert(BufferGetBlockNumber(buf) == blkno);
 	START_CRIT_SECTION();

@@ -122,10 +122,9 @@ take_sample(Relation index, const SfxMeta *meta, BlockNumber nblocks, int want, 
 {
 	BufferAccessStrategy strategy = GetAccessStrategy(BAS_BULKREAD);
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
-	const SfxOrder *order;
 	BlockSamplerData sampler;
+	const SfxOrder *order = sfx_order_open(index, kd, false);
 
-	order = sfx_order_open(index, kd, false);
 	BlockSampler_Init(&sampler, nblocks, want == 0 || want > nblocks ? (int) Min(nblocks, PG_INT32_MAX) : want,
 					  pg_prng_uint32(&pg_global_prng_state));
 	while (BlockSampler_HasMore(&sampler))
@@ -187,14 +186,12 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 {
 	Relation	index = sfx_open_index(relid, AccessShareLock);
 	Sample		s = {0};
-	BlockNumber nblocks;
 	uint64		counts[SFX_COUNTS];
 	SfxMeta		meta;
-	int64		delta;
 	int64		entries;
+	int64		delta = (int64) sfx_log_count(index, &meta);
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
 
-	delta = (int64) sfx_log_count(index, &meta);
-	nblocks = RelationGetNumberOfBlocks(index);
 	take_sample(index, &meta, nblocks, want, &s);
 	entries = delta;
 	for (int r = 0; r < meta.nruns; r++)
@@ -296,11 +293,10 @@ Datum
 surfidx_stats(PG_FUNCTION_ARGS)
 {
 	int32		want = PG_GETARG_INT32(1);
-	TupleDesc	desc;
 	Datum		values[STATS_COLUMNS];
 	bool		nulls[STATS_COLUMNS] = {0};
+	TupleDesc	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
 
-	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
 	check_sample(want);
 	if (PG_GETARG_BOOL(2))
 		stats_of(PG_GETARG_OID(0), want, values, nulls);
@@ -353,15 +349,14 @@ Datum
 surfidx_leaf_keys(PG_FUNCTION_ARGS)
 {
 	int32		want = PG_GETARG_INT32(1);
-	TupleDesc	desc;
 	Datum		values[KEYS_COLUMNS];
 	bool		nulls[KEYS_COLUMNS] = {0};
 	Relation	index;
 	BlockNumber nblocks;
 	SfxMeta		meta;
 	Sample		s = {0};
+	TupleDesc	desc = sfx_one_row(fcinfo, KEYS_COLUMNS);
 
-	desc = sfx_one_row(fcinfo, KEYS_COLUMNS);
 	check_sample(want);
 	index = sfx_open_index(PG_GETARG_OID(0), AccessShareLock);
 	sfx_meta_read(index, &meta);

@@ -173,7 +173,7 @@ surfidx_rank(PG_FUNCTION_ARGS)
 				 errhint("Give values of the columns' types.")));
 	/* from the start up to the range */
 	range->hi = range->lo;
-	range->lo = (SfxPos) {(const uint8_t *) "", 0, 0};
+	range->lo = SFX_POS_FIRST;
 	sfx_predicate_read(o.index, o.order, GetActiveSnapshot(), &range->lo, &range->hi, NULL);
 	rank = sfx_count_exact(&o, range);
 	sfx_close_after_look(&o);

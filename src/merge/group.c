@@ -145,9 +145,7 @@ sfx_group_is_cut(const SfxGroup *group, int i)
 SfxPos
 sfx_group_low(const SfxGroup *group)
 {
-	SfxPos		min = {(const uint8_t *) "", 0, 0};
-
-	return group->has_node ? group->node.children[group->from].low : min;
+	return group->has_node ? group->node.children[group->from].low : SFX_POS_FIRST;
 }
 
 bool

@@ -330,12 +330,8 @@ sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
 	range->empty = false;
 	if (low->isnull && high->isnull)
 	{
-		range->lo.key = range->lobuf;
-		range->lo.len = 0;
-		range->lo.tid = 0;
-		range->hi.key = NULL;
-		range->hi.len = 0;
-		range->hi.tid = 0;
+		range->lo = (SfxPos) {range->lobuf, 0, 0};
+		range->hi = SFX_POS_END;
 		pfree(end);
 		return;
 	}

@@ -44,7 +44,7 @@ extern Relation sfx_recovery_open_heap(Relation index);
  * the count that it names.
  */
 extern SfxRecovery *sfx_recovery_begin(Relation index, Relation heap);
-extern void sfx_recovery_end(SfxRecovery *rc, SfxCount who);
+extern void sfx_recovery_end(SfxRecovery *rc, SfxCount count);
 
 /*
  * The keys of all entries of the block from number `from` on will be recovered: request their pages
