@@ -491,11 +491,10 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 {
 	Relation	btree = open_btree(PG_GETARG_OID(0));
 	Sample	   *s = palloc(sizeof(Sample));
-	TupleDesc	desc;
 	Datum		values[ESTIMATE_COLUMNS] = {0};
 	bool		nulls[ESTIMATE_COLUMNS] = {0};
+	TupleDesc	desc = sfx_one_row(fcinfo, ESTIMATE_COLUMNS);
 
-	desc = sfx_one_row(fcinfo, ESTIMATE_COLUMNS);
 	values[0] = Int64GetDatum((int64) RelationGetNumberOfBlocks(btree) * BLCKSZ);
 	begin_sample(s, btree);
 	if (s->model == NULL)

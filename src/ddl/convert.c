@@ -106,14 +106,11 @@ put_row(ReturnSetInfo *rows, const SfxStep *step)
 static int
 put_steps(ReturnSetInfo *rows, const SfxConversion *c)
 {
-	Oid			am = c->ours ? get_index_am_oid(SFX_METHOD, false) : BTREE_AM_OID;
-	List	   *tables = OidIsValid(c->table) ? list_make1_oid(c->table) :
-	sfx_convert_tables(c->schema);
 	int			n = 0;
 
-	foreach_oid(oid, tables)
+	foreach_oid(oid, sfx_convert_tables(c))
 	{
-		foreach_ptr(const SfxStep, step, sfx_convert_plan(oid, am))
+		foreach_ptr(const SfxStep, step, sfx_convert_plan(c, oid))
 		{
 			put_row(rows, step);
 			n += step->statement != NULL;

@@ -43,6 +43,9 @@ typedef struct SfxProgress
 extern SfxProgress *sfx_progress_begin(Relation index);
 extern void sfx_progress_end(SfxProgress *p);
 
+/* The same, for PG_ENSURE_ERROR_CLEANUP. */
+extern void sfx_progress_clean_up(int code, Datum progress);
+
 /* A row of surfidx_shared_memory(). */
 struct SfxSharedUse;
 extern void sfx_progress_use(struct SfxSharedUse *use);

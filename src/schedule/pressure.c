@@ -30,9 +30,8 @@ static void
 relieve(void *arg)
 {
 	Relation	index = arg;
-	SfxMergeNeed need;
+	SfxMergeNeed need = sfx_merge_need(index);
 
-	sfx_merge_need(index, &need);
 	if (!need.worth_asking)
 		return;
 	if (sfx_request_shut_out(index))
