@@ -7,6 +7,8 @@
 --	in_states()			all that was asked so far, in each state of the indexes: everything built anew (off), everything in the delta (on), half of each (half), everything merged
 --						(merged); by each kind of scan and without index. Only mismatches come out, and a number. It changes the tables of sx, so it stands at the end.
 --	plans_end()			drop everything
+-- Costs are those of btree, but for what reading ahead saves.
+SET surfidx.read_ahead = 0;
 
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS surfidx;

@@ -5,9 +5,6 @@
 #ifndef SURFIDX_AM_H
 #define SURFIDX_AM_H
 
-#include "surfidx.h"
-
-#include "access/xlogreader.h"
 #include "lib/stringinfo.h"
 
 /*

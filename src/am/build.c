@@ -31,20 +31,15 @@
 #include "order.h"
 #include "recover.h"
 #include "page.h"
-#include "pos.h"
 #include "settings.h"
 
 #include "catalog/index.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_operator.h"
 #include "commands/defrem.h"
 #include "commands/progress.h"
 #include "miscadmin.h"
-#include "pgstat.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #define LEAST_WINDOW	(4 * SFX_INNER_STEP)	/* children from which an inner page is made */
@@ -202,8 +197,7 @@ write_dict(SfxBuild *bs, const SfxNewDict *new)
 static void
 pack_leaves(SfxBuild *bs)
 {
-	SfxPos		low = {(const uint8_t *) "", 0, 0};
-	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, emit_leaf, bs, bs->order);
+	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &SFX_POS_FIRST, emit_leaf, bs, bs->order);
 	PrevKey    *prev = palloc(sizeof(PrevKey));
 	const uint8 *item;
 	int			len;
@@ -479,9 +473,8 @@ static void
 init_fork_page(Relation index, BlockNumber blkno, const SfxMeta *meta, SfxPageKind kind, int owner,
 			   const uint8_t *body, uint32 len)
 {
-	Buffer		buf;
+	Buffer		buf = ReadBufferExtended(index, INIT_FORKNUM, P_NEW, RBM_NORMAL, NULL);
 
-	buf = ReadBufferExtended(index, INIT_FORKNUM, P_NEW, RBM_NORMAL, NULL);
 	LockBuffer(buf, BUFFER_LOCK_EXCLUSIVE);
 	Assert(BufferGetBlockNumber(buf) == blkno);
 	START_CRIT_SECTION();

@@ -6,14 +6,11 @@
 #ifndef SURFIDX_BUILD_H
 #define SURFIDX_BUILD_H
 
-#include "surfidx.h"
 #include "child_file.h"
 #include "column.h"
-#include "inner.h"
 #include "leaf.h"
 #include "meta.h"
 
-#include "access/tableam.h"
 #include "storage/sharedfileset.h"
 
 /* ---- spool.c: sorting items ---- */

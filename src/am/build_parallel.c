@@ -7,15 +7,13 @@
  * ask its planner here.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "build.h"
 
 #include "access/parallel.h"
 #include "access/table.h"
 #include "catalog/index.h"
 #include "executor/instrument.h"
-#include "miscadmin.h"
-#include "optimizer/optimizer.h"
-#include "pgstat.h"
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 #include "tcop/tcopprot.h"

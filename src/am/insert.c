@@ -27,11 +27,8 @@
 #include "settings.h"
 
 #include "access/tableam.h"
-#include "access/xact.h"
-#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
@@ -308,7 +305,6 @@ wait_for_other(Relation index, const SfxEntry *e, TransactionId xwait, uint32 to
 static bool
 find_edge(Relation index, InsertState *st, const SfxEntry *e)
 {
-	SfxPos		infinity = {NULL, 0, 0};
 	SfxPos		lo,
 				hi;
 	uint8		lobytes[SFX_MAX_ENTRY + 1];
@@ -317,7 +313,7 @@ find_edge(Relation index, InsertState *st, const SfxEntry *e)
 	SfxLogPlace place;
 
 	sfx_key_range(&st->kd, index, e->key, e->keylen, lobytes, &lo, hibytes, &hi);
-	if (sfx_reader_first(st->reader, &lo, &infinity, &other))
+	if (sfx_reader_first(st->reader, &lo, &SFX_POS_END, &other))
 		return false;
 	place = sfx_reader_log_place(st->reader);
 	sfx_edge_note(index, &lo, &place);

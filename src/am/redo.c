@@ -14,7 +14,6 @@
 
 #include "access/bufmask.h"
 #include "access/xlogutils.h"
-#include "miscadmin.h"
 
 /* Redo the metapage, block block_id of the record, and leave it locked in *buf. */
 static void

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_RIGHT_EDGE_H
 #define SURFIDX_RIGHT_EDGE_H
 
-#include "surfidx.h"
 #include "leaf.h"
 #include "log_watch.h"
 

@@ -19,7 +19,6 @@
 #include "column.h"
 #include "itemsort.h"
 #include "key.h"
-#include "leaf_format.h"
 #include "order.h"
 #include "spool_files.h"
 #include "transform.h"
@@ -28,7 +27,6 @@
 #include "miscadmin.h"
 #include "postmaster/bgworker_internals.h"
 #include "utils/fmgroids.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/sortsupport.h"
 

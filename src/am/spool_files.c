@@ -6,6 +6,7 @@
  * heap, with the least item on top.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "spool_files.h"
 
 #include "build.h"

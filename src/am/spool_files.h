@@ -5,8 +5,6 @@
 #ifndef SURFIDX_SPOOL_FILES_H
 #define SURFIDX_SPOOL_FILES_H
 
-#include "postgres.h"
-
 #include "storage/fileset.h"
 
 /*

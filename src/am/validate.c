@@ -18,7 +18,6 @@
 #include "catalog/pg_amproc.h"
 #include "catalog/pg_opclass.h"
 #include "catalog/pg_opfamily.h"
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
@@ -40,10 +39,6 @@ typedef struct Validation
 	bool		ok;
 } Validation;
 
-static void validate_functions(Validation *v);
-static void validate_operators(Validation *v);
-static void validate_groups(Validation *v);
-
 /* Report a fault; "what" continues the sentence after the family's name. */
 static void
 fault(Validation *v, const char *what)
@@ -52,39 +47,6 @@ fault(Validation *v, const char *what)
 	ereport(INFO,
 			(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
 			 errmsg("surfidx operator family \"%s\" %s", v->famname, what)));
-}
-
-bool
-sfx_validate(Oid opclass)
-{
-	Validation	v = {0};
-	HeapTuple	classtup = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
-	HeapTuple	famtup;
-	Form_pg_opclass class;
-
-	if (!HeapTupleIsValid(classtup))
-		elog(ERROR, "cache lookup failed for operator class %u", opclass);
-	class = (Form_pg_opclass) GETSTRUCT(classtup);
-	famtup = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(class->opcfamily));
-	if (!HeapTupleIsValid(famtup))
-		elog(ERROR, "cache lookup failed for operator family %u", class->opcfamily);
-
-	v.ok = true;
-	v.opcintype = class->opcintype;
-	v.opcname = NameStr(class->opcname);
-	v.famname = NameStr(((Form_pg_opfamily) GETSTRUCT(famtup))->opfname);
-	v.operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(class->opcfamily));
-	v.functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(class->opcfamily));
-
-	validate_functions(&v);
-	validate_operators(&v);
-	validate_groups(&v);
-
-	ReleaseCatCacheList(v.functions);
-	ReleaseCatCacheList(v.operators);
-	ReleaseSysCache(famtup);
-	ReleaseSysCache(classtup);
-	return v.ok;
 }
 
 /*
@@ -189,6 +151,39 @@ validate_groups(Validation *v)
 		fault(v, psprintf("lacks the operators and functions of operator class \"%s\"", v->opcname));
 	if (npairs != list_length(types) * list_length(types))
 		fault(v, "lacks operators between some of its types");
+}
+
+bool
+sfx_validate(Oid opclass)
+{
+	Validation	v = {0};
+	HeapTuple	classtup = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
+	HeapTuple	famtup;
+	Form_pg_opclass class;
+
+	if (!HeapTupleIsValid(classtup))
+		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	class = (Form_pg_opclass) GETSTRUCT(classtup);
+	famtup = SearchSysCache1(OPFAMILYOID, ObjectIdGetDatum(class->opcfamily));
+	if (!HeapTupleIsValid(famtup))
+		elog(ERROR, "cache lookup failed for operator family %u", class->opcfamily);
+
+	v.ok = true;
+	v.opcintype = class->opcintype;
+	v.opcname = NameStr(class->opcname);
+	v.famname = NameStr(((Form_pg_opfamily) GETSTRUCT(famtup))->opfname);
+	v.operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(class->opcfamily));
+	v.functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(class->opcfamily));
+
+	validate_functions(&v);
+	validate_operators(&v);
+	validate_groups(&v);
+
+	ReleaseCatCacheList(v.functions);
+	ReleaseCatCacheList(v.operators);
+	ReleaseSysCache(famtup);
+	ReleaseSysCache(classtup);
+	return v.ok;
 }
 
 /* ------------------------------------------------------------------ dependencies */

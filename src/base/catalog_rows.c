@@ -2,9 +2,9 @@
  * catalog_rows.c - rows of the system catalogs
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "catalog_rows.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/indexing.h"

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_CATALOG_ROWS_H
 #define SURFIDX_CATALOG_ROWS_H
 
-#include "surfidx.h"
-
 #include "nodes/pg_list.h"
 #include "utils/syscache.h"
 

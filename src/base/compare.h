@@ -5,8 +5,6 @@
 #ifndef SURFIDX_COMPARE_H
 #define SURFIDX_COMPARE_H
 
-#include "surfidx.h"
-
 static inline int
 sfx_cmp_u64(const void *a, const void *b)
 {

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_GONE_H
 #define SURFIDX_GONE_H
 
-#include "surfidx.h"
-
 /*
  * Called with a file that has died, whose number may come again; with InvalidOid for the number:
  * all files of that database have died.  It runs at the very end of a (sub)transaction, and must

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_HORIZON_H
 #define SURFIDX_HORIZON_H
 
-#include "surfidx.h"
-
 /*
  * The newest transaction whose snapshots may see the rows of removed entries; invalid: there is
  * none.  Redo of the removal cancels such snapshots.

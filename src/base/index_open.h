@@ -5,8 +5,6 @@
 #ifndef SURFIDX_INDEX_OPEN_H
 #define SURFIDX_INDEX_OPEN_H
 
-#include "surfidx.h"
-
 /*
  * Open and lock the index that an SQL function was given.  ERROR (WRONG_OBJECT_TYPE and others)
  * unless it is a surfidx index that is ready, not a temporary one of another session, not

@@ -2,6 +2,7 @@
  * memo.c - what this backend remembers of indexes: finding it, and forgetting it
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "memo.h"
 
 #include "utils/inval.h"

@@ -20,8 +20,6 @@
 #ifndef SURFIDX_MEMO_H
 #define SURFIDX_MEMO_H
 
-#include "surfidx.h"
-
 /* One build of an index in one file. */
 typedef struct SfxLife
 {

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_POS_H
 #define SURFIDX_POS_H
 
-#include "surfidx.h"
 #include "leaf.h"
 
 /* Bytes of a scan's bound, at most: a prefix, one more value, an end mark. */

@@ -9,6 +9,7 @@
  * reset that was current when it was got: a scan that ends by an error leaks nothing.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "scratch.h"
 
 #include "lib/ilist.h"

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_SPARE_H
 #define SURFIDX_SPARE_H
 
-#include "postgres.h"
-
 typedef enum SfxSpareKind
 {
 	SFX_SPARE_READER,

@@ -15,16 +15,15 @@
 #include "utils/guc.h"
 #include "utils/rel.h"
 
-
 #define SFX_VERSION			"1.0.0" /* as META.json has it */
 
 bool		sfx_preloaded = false;
 static char *version;
 
-int			sfx_guc_delta_size = 8192;
-double		sfx_guc_merge_ratio = 0.1;
+static int	guc_delta_size = 8192;	/* kB */
+static double guc_merge_ratio = 0.1;
 int			sfx_guc_log_merge_min_duration = -1;
-double		sfx_guc_run_ratio = 0.05;
+static double guc_run_ratio = 0.05;
 int			sfx_guc_idle_flush = 300;
 double		sfx_guc_merge_cost_delay = 0;
 int			sfx_guc_merge_cost_limit = 200;
@@ -293,7 +292,7 @@ sfx_opt_delta_size(Relation index)
 {
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
-	return opt && opt->delta_size != UNSET ? opt->delta_size : sfx_guc_delta_size;
+	return opt && opt->delta_size != UNSET ? opt->delta_size : guc_delta_size;
 }
 
 void
@@ -311,7 +310,7 @@ sfx_opt_merge_ratio(Relation index)
 {
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
-	return opt && opt->merge_ratio >= 0 ? opt->merge_ratio : sfx_guc_merge_ratio;
+	return opt && opt->merge_ratio >= 0 ? opt->merge_ratio : guc_merge_ratio;
 }
 
 double
@@ -319,7 +318,7 @@ sfx_opt_run_ratio(Relation index)
 {
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
-	return opt && opt->run_ratio >= 0 ? opt->run_ratio : sfx_guc_run_ratio;
+	return opt && opt->run_ratio >= 0 ? opt->run_ratio : guc_run_ratio;
 }
 
 int
@@ -411,7 +410,7 @@ static const struct
 
 	{"surfidx.delta_size", "Size of an index's delta at which a merge is due.",
 		"The storage parameter delta_size overrides it.",
-	&sfx_guc_delta_size, MIN_DELTA_SIZE, MAX_DELTA_SIZE, PGC_SIGHUP, GUC_UNIT_KB},
+	&guc_delta_size, MIN_DELTA_SIZE, MAX_DELTA_SIZE, PGC_SIGHUP, GUC_UNIT_KB},
 	{"surfidx.idle_flush",
 		"Time without inserts after which a delta that is read is merged; -1 never.",
 		"Readers ask for it: where nobody reads nobody waits.",
@@ -449,13 +448,13 @@ define_ratios(void)
 	DefineCustomRealVariable("surfidx.merge_ratio",
 							 "Number of delta entries per static entry at which a merge is due.",
 							 "The storage parameter merge_ratio overrides it.",
-							 &sfx_guc_merge_ratio, sfx_guc_merge_ratio,
+							 &guc_merge_ratio, guc_merge_ratio,
 							 MIN_MERGE_RATIO, MAX_MERGE_RATIO,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomRealVariable("surfidx.run_ratio",
 							 "A delta with fewer entries per static entry than this goes into an intermediate run.",
 							 "0 disables intermediate runs. The storage parameter run_ratio overrides it.",
-							 &sfx_guc_run_ratio, sfx_guc_run_ratio, 0.0, MAX_MERGE_RATIO,
+							 &guc_run_ratio, guc_run_ratio, 0.0, MAX_MERGE_RATIO,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomRealVariable("surfidx.merge_cost_delay",
 							 "Time that a merge worker sleeps each time its page costs reach surfidx.merge_cost_limit; 0 never.",

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_SETTINGS_H
 #define SURFIDX_SETTINGS_H
 
-#include "surfidx.h"
-
 /*
  * The storage parameters of an index, as rd_options begins with them.  Other modules use the
  * functions below, which apply the defaults.
@@ -43,9 +41,6 @@ extern void sfx_opt_filter(Relation index, struct SfxFilterSpec *spec);
 
 #define SFX_MAX_MERGE_WORKERS	64
 
-extern int	sfx_guc_delta_size; /* kB */
-extern double sfx_guc_merge_ratio;
-extern double sfx_guc_run_ratio;
 extern int	sfx_guc_delta_memory;	/* kB of shared memory for images */
 extern bool sfx_guc_auto_merge; /* start workers */
 extern int	sfx_guc_idle_flush; /* s; -1: never */

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_SHARED_AREA_H
 #define SURFIDX_SHARED_AREA_H
 
-#include "surfidx.h"
-
 /*
  * An area of a module; shmem.c requests and attaches all of them when the server starts.  It begins
  * with a struct that is zeroed when it is new.

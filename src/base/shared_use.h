@@ -6,8 +6,6 @@
 #ifndef SURFIDX_SHARED_USE_H
 #define SURFIDX_SHARED_USE_H
 
-#include "surfidx.h"
-
 /* A row of surfidx_shared_memory(). */
 typedef struct SfxSharedUse
 {

@@ -3,12 +3,10 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "sleep.h"
 
 #include "miscadmin.h"
 #include "storage/latch.h"
-#include "utils/wait_event.h"
 
 /* They stand in docs/monitoring.md. */
 static const char *const name[] = {

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_SLOT_H
 #define SURFIDX_SLOT_H
 
-#include "surfidx.h"
-
 #include "executor/tuptable.h"
 
 /*

@@ -5,11 +5,6 @@
 #ifndef SURFIDX_SQL_ROWS_H
 #define SURFIDX_SQL_ROWS_H
 
-#include "surfidx.h"
-
-#include "fmgr.h"
-#include "nodes/execnodes.h"
-
 /*
  * ERROR unless the declaration of the function being called has as many columns as the library
  * knows.  sfx_one_row: the description of the function's only row.  sfx_many_rows: begins

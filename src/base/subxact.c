@@ -10,7 +10,6 @@
 #include "utils/backend_progress.h"
 #include "utils/backend_status.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/resowner.h"
 

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_SUBXACT_H
 #define SURFIDX_SUBXACT_H
 
-#include "surfidx.h"
-
 /*
  * Run work(arg) in a subtransaction, and roll that back: its locks and pins are released, but what
  * was allocated in the caller's memory stays.  NULL; or the error that it threw, in the caller's

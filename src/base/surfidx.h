@@ -1,5 +1,7 @@
 /*-------------------------------------------------------------------------
- * surfidx.h - what every file of the PostgreSQL side begins with
+ * surfidx.h - what every .c file of the PostgreSQL side begins with
+ *
+ * As with postgres.h in core, headers include neither this one nor what it includes.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_H

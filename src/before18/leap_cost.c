@@ -10,10 +10,7 @@
 #include <math.h>
 
 #include "access/stratnum.h"
-#include "nodes/pathnodes.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "utils/index_selfuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_LEAP_COST_H
 #define SURFIDX_LEAP_COST_H
 
-#include "surfidx.h"
-
 /* Lower *total and *pages to the cost of the path if its scan leaps, if that is less. */
 extern void sfx_leap_costs(PlannerInfo *root, IndexPath *path, double loop_count, Cost *total,
 						   double *pages);

@@ -19,7 +19,6 @@
 #include "onconflict.h"
 #include "settings.h"
 
-#include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "access/transam.h"
 #include "catalog/index.h"
@@ -33,8 +32,6 @@ static bool onconflict_lift = true;
 
 static ExecutorStart_hook_type prev_executor_start = NULL;
 
-static void lift_executor_start(QueryDesc *query, int eflags);
-
 void
 sfx_onconflict_define_gucs(void)
 {
@@ -44,15 +41,6 @@ sfx_onconflict_define_gucs(void)
 							 &onconflict_lift,
 							 true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
-}
-
-void
-sfx_onconflict_init(void)
-{
-	if (!SFX_UNIQUE_MEANS_BTREE)
-		return;
-	prev_executor_start = ExecutorStart_hook;
-	ExecutorStart_hook = lift_executor_start;
 }
 
 bool
@@ -163,4 +151,13 @@ lift_executor_start(QueryDesc *query, int eflags)
 	lift_modify_table(query->estate, query->planstate);
 	foreach_ptr(PlanState, node, query->estate->es_auxmodifytables)
 		lift_modify_table(query->estate, node);
+}
+
+void
+sfx_onconflict_init(void)
+{
+	if (!SFX_UNIQUE_MEANS_BTREE)
+		return;
+	prev_executor_start = ExecutorStart_hook;
+	ExecutorStart_hook = lift_executor_start;
 }

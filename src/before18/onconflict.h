@@ -5,8 +5,6 @@
 #ifndef SURFIDX_ONCONFLICT_H
 #define SURFIDX_ONCONFLICT_H
 
-#include "surfidx.h"
-
 extern void sfx_onconflict_define_gucs(void);	/* called once, by _PG_init, before sfx_define_gucs */
 extern void sfx_onconflict_init(void);	/* an executor hook, on versions that need it */
 

@@ -2,12 +2,11 @@
  * row_gather.c - putting together the row comparisons of plans that rowlift.c took apart
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "rowlift.h"
 
 #include "access/nbtree.h"
-#include "access/stratnum.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 /* Make the member that a marked key stands for, except for its argument. */

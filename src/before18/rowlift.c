@@ -19,16 +19,15 @@
  * index passes for a btree.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "catalog_rows.h"
 #include "rowlift.h"
 
 #include "access/parallel.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/planner.h"
@@ -127,10 +126,8 @@ static void split_plan(Plan *plan);
 static void
 split_plans(List *plans)
 {
-	ListCell   *lc;
-
-	foreach(lc, plans)
-		split_plan((Plan *) lfirst(lc));
+	foreach_ptr(Plan, plan, plans)
+		split_plan(plan);
 }
 
 /* Split the conditions of all index scans in a plan, without the subplans of its expressions. */

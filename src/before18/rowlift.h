@@ -5,10 +5,7 @@
 #ifndef SURFIDX_ROWLIFT_H
 #define SURFIDX_ROWLIFT_H
 
-#include "surfidx.h"
-
 #include "access/skey.h"
-#include "nodes/pathnodes.h"
 #include "utils/fmgroids.h"
 
 /* Install hooks at preload, on versions whose executor accepts row comparisons for btree only. */

@@ -23,7 +23,6 @@
 #include "alloc.h"
 #include "carried.h"
 #include "check.h"
-#include "column.h"
 #include "dict.h"
 #include "find.h"
 #include "hope.h"
@@ -45,13 +44,10 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "access/xlogrecovery.h"
 #include "catalog/index.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
-#include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
@@ -90,13 +86,10 @@ check_dicts(SfxCheck *cs)
 	for (uint32 i = 0; i < m->ndicts; i++)
 	{
 		SfxDictRef *ref = &m->dict[i];
-		uint8	   *bytes;
-		Size		size;
-		SfxHope    *hope;
+		uint8	   *bytes = sfx_dict_read(cs->index, m->build_id, ref, own_dict_block, cs);
+		Size		size = sfx_hope_state_size(bytes, ref->len);
+		SfxHope    *hope = palloc(Max(size, 1));
 
-		bytes = sfx_dict_read(cs->index, m->build_id, ref, own_dict_block, cs);
-		size = sfx_hope_state_size(bytes, ref->len);
-		hope = palloc(Max(size, 1));
 		if (size == 0 || sfx_hope_open(hope, size, bytes, ref->len) != SFX_OK)
 			sfx_broken(cs, ref->first, "dictionary %u is broken", ref->number);
 		if (sfx_hope_scheme(hope) != ref->scheme)
@@ -406,10 +399,9 @@ try_index(Oid relid, const CheckWhat *what, bool *gone)
 Datum
 surfidx_check_all(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo;
 	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(0),.rowsmatch = PG_GETARG_BOOL(1)};
+	ReturnSetInfo *rsinfo = sfx_many_rows(fcinfo, CHECK_COLUMNS);
 
-	rsinfo = sfx_many_rows(fcinfo, CHECK_COLUMNS);
 	foreach_oid(oid, list_indexes())
 	{
 		bool		gone;

@@ -16,7 +16,6 @@
 #ifndef SURFIDX_CHECK_H
 #define SURFIDX_CHECK_H
 
-#include "surfidx.h"
 #include "column.h"
 #include "find.h"
 #include "leaf.h"
@@ -55,7 +54,6 @@ typedef struct SfxCheck
 	MemoryContext rowcxt;		/* garbage of the encoding of a row */
 	PGAlignedBlock page;		/* the current page */
 } SfxCheck;
-
 
 /* ERROR: a violation, with index, block and what is wrong. */
 pg_noreturn extern void sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...) pg_attribute_printf(3, 4);

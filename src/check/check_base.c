@@ -11,8 +11,6 @@
 #include <stdarg.h>
 
 #include "miscadmin.h"
-#include "utils/rel.h"
-
 
 void
 sfx_broken(SfxCheck *cs, BlockNumber blkno, const char *fmt,...)

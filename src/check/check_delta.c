@@ -18,7 +18,6 @@
 
 #include "common/hashfn.h"
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 /* Hashes of a generation's log entries: undead ones from the front, dead ones from the back. */
 typedef struct LogHashes

@@ -23,7 +23,6 @@
 #include "leaf.h"
 #include "payload.h"
 
-#include "access/heapam.h"
 #include "access/relscan.h"
 #include "access/tableam.h"
 #include "access/transam.h"

@@ -17,7 +17,6 @@
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
-#include "utils/rel.h"
 
 /* The level above, read in step with the level that is checked. */
 typedef struct Parents

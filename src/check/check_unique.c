@@ -103,8 +103,6 @@ look_at_row(SfxCheck *cs, Same *same, Snapshot snapshot, uint64 tid)
 void
 sfx_check_unique(SfxCheck *cs, Snapshot snapshot)
 {
-	static const SfxPos start = {(const uint8 *) "", 0, 0};
-	static const SfxPos end = {NULL, 0, 0};
 	SfxReader  *r;
 	Same	   *same;
 	SfxEntry	e;
@@ -121,7 +119,7 @@ sfx_check_unique(SfxCheck *cs, Snapshot snapshot)
 	 * to other rows.
 	 */
 	r = sfx_reader_begin(cs->index, cs->order, true);
-	sfx_reader_seek(r, &start, &end);
+	sfx_reader_seek(r, &SFX_POS_FIRST, &SFX_POS_END);
 	while (sfx_reader_next(r, ForwardScanDirection, &e))
 	{
 		CHECK_FOR_INTERRUPTS();

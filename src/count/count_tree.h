@@ -5,7 +5,6 @@
 #ifndef SURFIDX_COUNT_TREE_H
 #define SURFIDX_COUNT_TREE_H
 
-#include "surfidx.h"
 #include "meta.h"
 #include "pos.h"
 

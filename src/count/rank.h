@@ -5,7 +5,6 @@
 #ifndef SURFIDX_RANK_H
 #define SURFIDX_RANK_H
 
-#include "surfidx.h"
 #include "meta.h"
 #include "range.h"
 

@@ -6,11 +6,7 @@
 #ifndef SURFIDX_VISIBLE_H
 #define SURFIDX_VISIBLE_H
 
-#include "surfidx.h"
-
 #include "leaf.h"
-
-#include "access/relscan.h"
 
 typedef struct SfxVisibility SfxVisibility;
 

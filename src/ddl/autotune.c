@@ -14,9 +14,7 @@
 #include "autotune.h"
 #include "convert.h"
 
-#include "access/htup_details.h"
 #include "access/reloptions.h"
-#include "catalog/pg_class.h"
 #include "commands/tablecmds.h"
 #include "executor/spi.h"
 #include "nodes/makefuncs.h"
@@ -86,13 +84,12 @@ is_set(Relation index, const char *setting)
 	bool		isnull = true;
 	Datum		options = 0;
 	bool		found = false;
-	ListCell   *lc;
 
 	if (!HeapTupleIsValid(row))
 		return true;
 	options = SysCacheGetAttr(RELOID, row, Anum_pg_class_reloptions, &isnull);
-	foreach(lc, isnull ? NIL : untransformRelOptions(options))
-		found |= strcmp(lfirst_node(DefElem, lc)->defname, setting) == 0;
+	foreach_node(DefElem, set, isnull ? NIL : untransformRelOptions(options))
+		found |= strcmp(set->defname, setting) == 0;
 	ReleaseSysCache(row);
 	return found;
 }

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_AUTOTUNE_H
 #define SURFIDX_AUTOTUNE_H
 
-#include "surfidx.h"
-
 #include "nodes/pg_list.h"
 
 /* A row of surfidx_tune(). */

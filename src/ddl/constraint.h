@@ -9,10 +9,7 @@
 #ifndef SURFIDX_CONSTRAINT_H
 #define SURFIDX_CONSTRAINT_H
 
-#include "surfidx.h"
-
 #include "nodes/parsenodes.h"
-#include "utils/relcache.h"
 
 /* Is that the name of an access method of ours, in this database? */
 extern bool sfx_is_our_method(const char *name);

@@ -12,8 +12,6 @@
 #include "constraint.h"
 #include "settings.h"
 
-#include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/reloptions.h"
 #include "access/table.h"
 #include "access/xact.h"

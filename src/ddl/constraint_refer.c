@@ -13,8 +13,6 @@
 #include "surfidx.h"
 #include "catalog_rows.h"
 #include "constraint.h"
-#include "settings.h"
-#include "stop.h"
 #include "twin.h"
 
 #include "access/htup_details.h"
@@ -29,7 +27,6 @@
 #include "catalog/pg_index.h"
 #include "commands/event_trigger.h"
 #include "commands/tablecmds.h"
-#include "nodes/makefuncs.h"
 #include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/inval.h"

@@ -4,23 +4,19 @@
  */
 #include "surfidx.h"
 #include "catalog_rows.h"
-#include "constraint.h"
 #include "convert.h"
 #include "in_place.h"
 #include "index_open.h"
 #include "settings.h"
 #include "sql_rows.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "commands/defrem.h"
-#include "funcapi.h"
 #include "miscadmin.h"
-#include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
@@ -111,14 +107,11 @@ put_row(ReturnSetInfo *rows, const SfxStep *step)
 static int
 put_steps(ReturnSetInfo *rows, const SfxConversion *c)
 {
-	Oid			am = c->ours ? get_index_am_oid(SFX_METHOD, false) : BTREE_AM_OID;
-	List	   *tables = OidIsValid(c->table) ? list_make1_oid(c->table) :
-	sfx_convert_tables(c->schema);
 	int			n = 0;
 
-	foreach_oid(oid, tables)
+	foreach_oid(oid, sfx_convert_tables(c))
 	{
-		foreach_ptr(const SfxStep, step, sfx_convert_plan(oid, am))
+		foreach_ptr(const SfxStep, step, sfx_convert_plan(c, oid))
 		{
 			put_row(rows, step);
 			n += step->statement != NULL;

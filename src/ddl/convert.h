@@ -14,13 +14,11 @@
 #ifndef SURFIDX_CONVERT_H
 #define SURFIDX_CONVERT_H
 
-#include "surfidx.h"
 #include "shared_area.h"
 
 #include "nodes/pg_list.h"
 #include "storage/lockdefs.h"
 #include "utils/guc.h"
-#include "utils/relcache.h"
 
 typedef enum SfxStepKind
 {
@@ -108,13 +106,6 @@ extern bool sfx_may_create_beside(Relation index);
 extern const char *sfx_index_stays(Relation index, Oid am);
 
 /*
- * The tables of a schema that are converted by themselves; and the steps of one table, with its
- * partitions.  Keep no lock; what is dropped meanwhile is left out.
- */
-extern List *sfx_convert_tables(Oid schema);
-extern List *sfx_convert_plan(Oid table, Oid am);
-
-/*
  * The exchange: the twin becomes the index, with its name and all that depends on it.  Locks the
  * table and its partitions ShareUpdateExclusive, and then, within lock_timeout (NULL: the
  * session's), indexes of partitioned tables AccessExclusive.  ERROR if not everything is there and
@@ -125,9 +116,7 @@ extern void sfx_convert_swap(Oid index, const char *lock_timeout);
 /* The statement that drops that index's twin, if there is one that is not valid; else NULL. */
 extern char *sfx_drop_of_failed(Oid index);
 
-/* ---- the worker ---- */
-
-/* What a worker is to convert. */
+/* What is to be converted. */
 typedef struct SfxConversion
 {
 	Oid			database;
@@ -139,6 +128,15 @@ typedef struct SfxConversion
 	TransactionId caller;		/* the caller's transaction: nothing is done before it commits, or
 								 * if it does not */
 } SfxConversion;
+
+/*
+ * The tables that are converted by themselves; and the steps of one of them, with its partitions.
+ * Keep no lock; what is dropped meanwhile is left out.
+ */
+extern List *sfx_convert_tables(const SfxConversion *c);
+extern List *sfx_convert_plan(const SfxConversion *c, Oid table);
+
+/* ---- the worker ---- */
 
 /*
  * Start a worker.  ERROR if there are too many already, or no worker slot is free.  In a database

@@ -21,17 +21,14 @@
 #include "index_open.h"
 #include "settings.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
-#include "catalog/dependency.h"
 #include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_namespace.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -318,9 +315,9 @@ plan_as_owner(Planning *p, Oid indexoid)
 }
 
 List *
-sfx_convert_plan(Oid table, Oid am)
+sfx_convert_plan(const SfxConversion *c, Oid table)
 {
-	Planning	p = {.am = am};
+	Planning	p = {.am = c->ours ? get_index_am_oid(SFX_METHOD, false) : BTREE_AM_OID};
 	int			level = NewGUCNestLevel();
 
 	sfx_exact_settings(GUC_ACTION_SAVE);
@@ -339,7 +336,7 @@ sfx_convert_plan(Oid table, Oid am)
 
 /* Is the table converted by itself, rather than with a partitioned table of the schema? */
 static bool
-stands_alone(Oid table, Form_pg_class form)
+stands_alone(const Form_pg_class form)
 {
 	List	   *above;
 
@@ -348,29 +345,26 @@ stands_alone(Oid table, Form_pg_class form)
 		return false;
 	if (!form->relispartition)
 		return true;
-	above = get_partition_ancestors(table);
+	above = get_partition_ancestors(form->oid);
 	/* NIL: it is being detached, or was a moment ago */
 	return above == NIL || get_rel_namespace(llast_oid(above)) != form->relnamespace;
 }
 
 List *
-sfx_convert_tables(Oid schema)
+sfx_convert_tables(const SfxConversion *c)
 {
-	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
 	List	   *found = NIL;
-	SysScanDesc scan;
-	HeapTuple	tuple;
 
-	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	if (OidIsValid(c->table))
+		return list_make1_oid(c->table);
+	foreach_ptr(HeapTupleData, row, sfx_rows_with(RelationRelationId, InvalidOid,
+												  Anum_pg_class_relnamespace, c->schema))
 	{
-		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(row);
 
-		if (form->relnamespace == schema && stands_alone(form->oid, form))
+		if (stands_alone(form))
 			found = lappend_oid(found, form->oid);
 	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
 	list_sort(found, list_oid_cmp);
 	return found;
 }

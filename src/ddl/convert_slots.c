@@ -15,7 +15,6 @@
 #include <signal.h>
 
 #include "miscadmin.h"
-#include "postmaster/bgworker.h"
 #include "storage/lwlock.h"
 
 #define MOST_SLOTS		64

@@ -7,13 +7,11 @@
  */
 #include "surfidx.h"
 #include "catalog_rows.h"
-#include "constraint.h"
 #include "convert.h"
 #include "in_place.h"
 #include "index_open.h"
 #include "settings.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_am.h"

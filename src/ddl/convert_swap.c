@@ -13,7 +13,6 @@
 #include "constraint.h"
 #include "convert.h"
 #include "settings.h"
-#include "twin.h"
 
 #include "access/htup_details.h"
 #include "access/relation.h"
@@ -25,7 +24,6 @@
 #include "catalog/indexing.h"
 #include "catalog/objectaddress.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"

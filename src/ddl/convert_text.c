@@ -14,7 +14,6 @@
 #include "settings.h"
 #include "twin.h"
 
-#include "access/htup_details.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"

@@ -17,14 +17,11 @@
 #include "access/xact.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_am.h"
-#include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
 #include "commands/defrem.h"
 #include "miscadmin.h"
 #include "parser/parser.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
-#include "storage/ipc.h"
 #include "storage/lmgr.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
@@ -434,38 +431,26 @@ get_ready(const SfxConversion *c)
 }
 
 /*
- * A question: which tables, or which steps of a table.  The answer is in memory that outlives the
- * question's transaction.
+ * A question: which steps of a table, or (InvalidOid) which tables.  The answer is in memory that
+ * outlives the question's transaction.
  */
 typedef struct Question
 {
 	const SfxConversion *conversion;
 	Oid			table;
-	Oid			am;
 	MemoryContext cxt;
 	List	   *answer;
 } Question;
 
 static void
-ask_for_tables(void *arg)
+ask(void *arg)
 {
 	Question   *q = arg;
 
 	PushActiveSnapshot(GetTransactionSnapshot());
 	MemoryContextSwitchTo(q->cxt);
-	q->answer = OidIsValid(q->conversion->table) ? list_make1_oid(q->conversion->table) :
-		sfx_convert_tables(q->conversion->schema);
-}
-
-static void
-ask_for_steps(void *arg)
-{
-	Question   *q = arg;
-
-	PushActiveSnapshot(GetTransactionSnapshot());
-	q->am = q->conversion->ours ? get_index_am_oid(SFX_METHOD, false) : BTREE_AM_OID;
-	MemoryContextSwitchTo(q->cxt);
-	q->answer = sfx_convert_plan(q->table, q->am);
+	q->answer = OidIsValid(q->table) ? sfx_convert_plan(q->conversion, q->table) :
+		sfx_convert_tables(q->conversion);
 }
 
 void
@@ -481,12 +466,12 @@ sfx_convert_main(Datum arg)
 		return;
 	wait_in_turn();
 	steps.cxt = AllocSetContextCreate(TopMemoryContext, "surfidx steps", ALLOCSET_DEFAULT_SIZES);
-	(void) run_safely(ask_for_tables, &tables, true);
+	(void) run_safely(ask, &tables, true);
 	foreach_oid(oid, tables.answer)
 	{
 		steps.table = oid;
 		steps.answer = NIL;
-		if (run_safely(ask_for_steps, &steps, true) == ERRCODE_QUERY_CANCELED ||
+		if (run_safely(ask, &steps, true) == ERRCODE_QUERY_CANCELED ||
 			!run_steps(steps.answer))
 			break;
 		MemoryContextReset(steps.cxt);

@@ -10,8 +10,6 @@
 
 #include "access/htup_details.h"
 #include "access/nbtree.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_opclass.h"
 #include "commands/defrem.h"
 #include "nodes/value.h"

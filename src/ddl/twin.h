@@ -5,8 +5,6 @@
 #ifndef SURFIDX_TWIN_H
 #define SURFIDX_TWIN_H
 
-#include "surfidx.h"
-
 #include "nodes/pg_list.h"
 
 /* Do both classes order the same values by the same operators and the same function? */

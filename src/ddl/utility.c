@@ -13,7 +13,6 @@
 #include "constraint.h"
 #include "in_place.h"
 #include "onconflict.h"
-#include "settings.h"
 #include "subxact.h"
 #include "utility.h"
 
@@ -25,7 +24,6 @@
 #include "nodes/parsenodes.h"
 #include "tcop/utility.h"
 #include "utils/guc.h"
-#include "utils/lsyscache.h"
 
 static bool unique_notice = true;
 static ProcessUtility_hook_type prev_utility = NULL;

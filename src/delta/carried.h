@@ -6,7 +6,6 @@
 #ifndef SURFIDX_CARRIED_H
 #define SURFIDX_CARRIED_H
 
-#include "surfidx.h"
 #include "image.h"
 #include "leaf.h"
 #include "meta.h"

@@ -12,7 +12,6 @@
 #ifndef SURFIDX_IMAGE_H
 #define SURFIDX_IMAGE_H
 
-#include "surfidx.h"
 #include "delta.h"
 #include "horizon.h"
 #include "leaf.h"

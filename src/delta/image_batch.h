@@ -5,7 +5,6 @@
 #ifndef SURFIDX_BATCH_H
 #define SURFIDX_BATCH_H
 
-#include "surfidx.h"
 #include "leaf.h"
 
 typedef struct SfxBatch SfxBatch;

@@ -9,7 +9,6 @@
 #ifndef SURFIDX_IMAGE_IMPL_H
 #define SURFIDX_IMAGE_IMPL_H
 
-#include "surfidx.h"
 #include "delta.h"
 #include "horizon.h"
 #include "image.h"

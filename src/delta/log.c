@@ -26,7 +26,6 @@
 #include "wal.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #define LOG_LINKS			1	/* right links followed before the metapage is read again */

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_LOG_H
 #define SURFIDX_LOG_H
 
-#include "surfidx.h"
 #include "leaf.h"
 #include "log_format.h"
 #include "log_watch.h"

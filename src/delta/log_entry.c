@@ -5,18 +5,15 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "block_format.h"
 #include "bufhint.h"
 #include "leaf.h"
 #include "log.h"
 #include "log_entry.h"
 #include "page.h"
-#include "wal.h"
 
 #define LOG_FIRST_HEADER	9	/* of a page's first entry: flags, length, TID */
 #define TID_BLOCKS			(1 << (16 - SFX_LOG_OFFSET_BITS))	/* heap blocks that a short TID can
 																 * tell */
-#define LOG_BODY_START		(MAXALIGN(SizeOfPageHeaderData))
 StaticAssertDecl(sizeof(((SfxLogEnd *) 0)->copy) >= MAXALIGN(SizeOfPageHeaderData) +
 				 sizeof(SfxLogHeader) + LOG_FIRST_HEADER + SFX_LOG_END_MAX + sizeof(uint64),
 				 "a copied end fits, and a word that begins in it");

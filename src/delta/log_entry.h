@@ -5,7 +5,6 @@
 #ifndef SURFIDX_LOG_ENTRY_H
 #define SURFIDX_LOG_ENTRY_H
 
-#include "surfidx.h"
 #include "leaf.h"
 
 #define SFX_LOG_ENTRY_HEADER	11	/* bytes, at most, of an entry beside key and payload */

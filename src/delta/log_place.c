@@ -20,7 +20,6 @@
 #include "settings.h"
 
 #include "storage/freespace.h"
-#include "storage/indexfsm.h"
 #include "utils/rel.h"
 
 #define LEAVES_PER_LOG		0.6 /* pages of leaves that the entries of one log page take: 0.5

@@ -8,7 +8,6 @@
 #ifndef SURFIDX_LOG_SORTED_H
 #define SURFIDX_LOG_SORTED_H
 
-#include "surfidx.h"
 #include "leaf.h"
 #include "meta.h"
 

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_LOG_WATCH_H
 #define SURFIDX_LOG_WATCH_H
 
-#include "surfidx.h"
 #include "leaf.h"
 
 /*

@@ -9,7 +9,6 @@
 #include "log.h"
 #include "pending.h"
 
-#include "access/genam.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "utils/memutils.h"

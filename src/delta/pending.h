@@ -5,10 +5,7 @@
 #ifndef SURFIDX_PENDING_H
 #define SURFIDX_PENDING_H
 
-#include "surfidx.h"
 #include "leaf.h"
-
-#include "nodes/execnodes.h"
 
 /*
  * Number of indexes for which this backend may hold entries back; 0 makes the checks below cheap.

@@ -24,9 +24,6 @@
 #include "settings.h"
 #include "subxact.h"
 
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
@@ -101,14 +98,14 @@ count_kind(Census *c, bool cut, int heat, uint32 leaves, double entries)
 	c->entries[cut] += entries;
 }
 
-/* An SfxLeafLook. */
+/* An SfxChildVisit. */
 static void
-count_leaf(Relation index, const SfxChild *leaf, void *arg)
+count_leaf(const SfxTree *t, const SfxChild *leaf, void *arg)
 {
 	Census	   *c = arg;
 	int			b = leaf->count > 0 ? Min((int) (4 * log2((double) leaf->count)), BUCKETS - 1) : 0;
-	int			heat = sfx_heat_of(index, leaf->blkno);
-	bool		cut = sfx_heat_is_cut(index, leaf->blkno);
+	int			heat = sfx_heat_of(t->index, leaf->blkno);
+	bool		cut = sfx_heat_is_cut(t->index, leaf->blkno);
 
 	if (cut || heat > 0)
 		count_kind(c, cut, heat, 1, leaf->count);
@@ -118,7 +115,7 @@ count_leaf(Relation index, const SfxChild *leaf, void *arg)
 		c->unknown_entries[b] += leaf->count;
 	}
 	if (c->age)
-		sfx_heat_age(index, leaf->blkno);
+		sfx_heat_age(t->index, leaf->blkno);
 }
 
 /*
@@ -168,7 +165,8 @@ look(void *arg)
 	c->age = l->age;
 	if (sfx_leaves_wanted(l->index, order) == SFX_LEAVES_BOUND)
 	{
-		sfx_look_at_leaves(l->index, order, &meta, count_leaf, c);
+		(void) sfx_tree_children(SfxTreeOf(l->index, order, &meta, SfxMetaMain(&meta)->id), 1,
+								 count_leaf, c);
 		tell_kinds(c, SfxMetaMain(&meta)->cut);
 		l->x->fixed = false;	/* at last: an error leaves it alone */
 	}

@@ -6,7 +6,6 @@
 #ifndef SURFIDX_BUDGET_H
 #define SURFIDX_BUDGET_H
 
-#include "surfidx.h"
 #include "heat.h"
 #include "leaf_keys.h"
 

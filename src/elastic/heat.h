@@ -5,7 +5,6 @@
 #ifndef SURFIDX_HEAT_H
 #define SURFIDX_HEAT_H
 
-#include "surfidx.h"
 #include "shared_area.h"
 
 #define SFX_HEAT_MAX		24

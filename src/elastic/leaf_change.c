@@ -18,8 +18,6 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
-static const SfxPos start = {(const uint8 *) "", 0, 0};
-
 void
 sfx_leaf_change_begin(SfxLeafChange *c, Relation index, const SfxOrder *order,
 					  const SfxLeafManner *how)
@@ -28,7 +26,7 @@ sfx_leaf_change_begin(SfxLeafChange *c, Relation index, const SfxOrder *order,
 	c->index = index;
 	c->order = order;
 	c->how = how;
-	sfx_pos_set(&c->pos, &start);
+	sfx_pos_set(&c->pos, &SFX_POS_FIRST);
 	sfx_kept_init(&c->kept);
 	c->cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx leaf keys",
 								   ALLOCSET_DEFAULT_SIZES);
@@ -51,7 +49,7 @@ sfx_leaf_change_start(SfxLeafChange *c, bool cut)
 	c->cut = cut;
 	c->progress->phase = cut ? SFX_PROGRESS_CUT : SFX_PROGRESS_WHOLE;
 	c->progress->done = 0;
-	sfx_pos_set(&c->pos, &start);
+	sfx_pos_set(&c->pos, &SFX_POS_FIRST);
 }
 
 static int

@@ -6,14 +6,11 @@
 #ifndef SURFIDX_LEAF_CHANGE_H
 #define SURFIDX_LEAF_CHANGE_H
 
-#include "surfidx.h"
 #include "find.h"
 #include "group.h"
 #include "leaf_keys.h"
-#include "meta.h"
 #include "pos.h"
 #include "progress.h"
-#include "stats.h"
 
 /* Leaves made whole in one record: they become several times as many. */
 #define SFX_WHOLE_LEAVES	2

@@ -98,12 +98,6 @@ change_all(SfxLeafChange *c)
 	}
 }
 
-static void
-end_progress(int code, Datum arg)
-{
-	sfx_progress_end((SfxProgress *) DatumGetPointer(arg));
-}
-
 /* Run what(), shown by surfidx_progress(); returns leaves written. */
 static uint64
 change(Relation index, const SfxOrder *order, const SfxLeafManner *how, const SfxBudgetShare *share,
@@ -116,9 +110,9 @@ change(Relation index, const SfxOrder *order, const SfxLeafManner *how, const Sf
 	if (share)
 		c->share = *share;
 	c->progress = sfx_progress_begin(index);
-	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(c->progress));
+	PG_ENSURE_ERROR_CLEANUP(sfx_progress_clean_up, PointerGetDatum(c->progress));
 	what(c);
-	PG_END_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(c->progress));
+	PG_END_ENSURE_ERROR_CLEANUP(sfx_progress_clean_up, PointerGetDatum(c->progress));
 	sfx_progress_end(c->progress);
 	sfx_leaf_change_end(c);
 	written = c->written;

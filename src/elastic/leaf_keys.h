@@ -6,7 +6,6 @@
 #ifndef SURFIDX_LEAF_KEYS_H
 #define SURFIDX_LEAF_KEYS_H
 
-#include "surfidx.h"
 #include "progress.h"
 
 /* How a backend that changes leaves shares the index with others. */

@@ -60,34 +60,27 @@ typedef struct Pass
 
 /* ---- size of the index ---- */
 
-static uint64
-inner_pages(const SfxTree *t, const SfxRun *run)
+/* An SfxChildVisit. */
+static void
+count_child(const SfxTree *t, const SfxChild *child, void *arg)
 {
-	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
-	SfxPos		first = {(const uint8 *) "", 0, 0};
-	SfxNode		node;
-	uint64		n = run->level > 0 ? 1 : 0;
-
-	sfx_pos_set(pos, &first);
-	/* pages of level 1 are the children of level 2; higher levels are negligible */
-	while (run->level > 1 && sfx_tree_try_load(t, &pos->pos, 2, &node))
-	{
-		n += node.nchildren;
-		if (node.high_inf)
-			break;
-		sfx_pos_set(pos, &node.high);
-	}
-	pfree(pos);
-	return n;
+	++*(uint64 *) arg;
 }
 
+/*
+ * Pages of level 1 are the children of level 2, or the root is one; higher levels are negligible.
+ */
 static uint64
 all_inner_pages(Relation index, const SfxOrder *order, const SfxMeta *meta)
 {
 	uint64		n = 0;
 
 	for (int r = 0; r < meta->nruns; r++)
-		n += inner_pages(SfxTreeOf(index, order, meta, meta->runs[r].id), &meta->runs[r]);
+	{
+		n += meta->runs[r].level > 0 ? 1 : 0;
+		(void) sfx_tree_children(SfxTreeOf(index, order, meta, meta->runs[r].id), 2, count_child,
+								 &n);
+	}
 	return n;
 }
 
@@ -236,12 +229,10 @@ end_of_step(Pass *p, const SfxGroup *g)
 
 	if (!sfx_leaf_change_next(c, g))
 	{
-		SfxPos		first = {(const uint8 *) "", 0, 0};
-
 		if (p->wrapped || p->hand.len == 0)
 			return PASS_ROUND;
 		p->wrapped = true;
-		sfx_pos_set(&c->pos, &first);
+		sfx_pos_set(&c->pos, &SFX_POS_FIRST);
 		return PASS_ON;
 	}
 	if (p->wrapped && sfx_order_cmp_pos(c->order, &c->pos.pos, &p->hand) >= 0)
@@ -371,40 +362,11 @@ recover_hottest(Pass *p)
 	return result;
 }
 
-/* An SfxLeafLook: halve the visits. */
+/* An SfxChildVisit: halve the visits. */
 static void
-age_leaf(Relation index, const SfxChild *leaf, void *arg)
+age_leaf(const SfxTree *t, const SfxChild *leaf, void *arg)
 {
-	sfx_heat_age(index, leaf->blkno);
-}
-
-void
-sfx_look_at_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta, SfxLeafLook look,
-				   void *arg)
-{
-	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
-	SfxPos		first = {(const uint8 *) "", 0, 0};
-	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx leaves",
-											  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(cxt);
-	const SfxRun *main = SfxMetaMain(meta);
-	SfxNode		node;
-
-	sfx_pos_set(pos, &first);
-	while (main->level > 0 &&
-		   sfx_tree_try_load(SfxTreeOf(index, order, meta, main->id), &pos->pos, 1, &node))
-	{
-		CHECK_FOR_INTERRUPTS();
-		for (int i = 0; i < node.nchildren; i++)
-			look(index, &node.children[i], arg);
-		if (node.high_inf)
-			break;
-		sfx_pos_set(pos, &node.high);
-		MemoryContextReset(cxt);
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(cxt);
-	pfree(pos);
+	sfx_heat_age(t->index, leaf->blkno);
 }
 
 /*
@@ -487,7 +449,8 @@ sfx_limit_keep(SfxLeafChange *c)
 	sfx_meta_read(c->index, &meta);
 	/* for a share they have been made to age when it was found */
 	if (c->changed > 0 && c->share.limit == 0)
-		sfx_look_at_leaves(c->index, c->order, &meta, age_leaf, NULL);
+		(void) sfx_tree_children(SfxTreeOf(c->index, c->order, &meta, SfxMetaMain(&meta)->id), 1,
+								 age_leaf, NULL);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(cxt);
 	if (c->share.limit > 0 && c->changed > 0)

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_LEAF_LIMIT_H
 #define SURFIDX_LEAF_LIMIT_H
 
-#include "surfidx.h"
 #include "leaf_change.h"
 #include "meta.h"
 
@@ -23,11 +22,6 @@ extern double sfx_limit_most_whole(double limit);
 
 /* The limit near which an index of so many pages is taken to about so many others. */
 extern double sfx_limit_to(double pages, double target);
-
-/* Look at each leaf of the main tree, by its parents only, which others may change meanwhile. */
-typedef void (*SfxLeafLook) (Relation index, const SfxChild *leaf, void *arg);
-extern void sfx_look_at_leaves(Relation index, const SfxOrder *order, const SfxMeta *meta,
-							   SfxLeafLook look, void *arg);
 
 /*
  * Unless the parameter keys decides, cut keys of leaves if trees and log are near the limit or

@@ -19,7 +19,6 @@
 
 #include <math.h>
 
-#include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/paths.h"
@@ -197,10 +196,8 @@ offer_bitmaps(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 	if (charged != rel)
 		return;
 	charged = NULL;
-	foreach(lc, rel->indexlist)
+	foreach_ptr(IndexOptInfo, info, rel->indexlist)
 	{
-		IndexOptInfo *info = lfirst(lc);
-
 		were = lappend(were, info->canreturn);
 		if (!sfx_is_our_info(info))
 			continue;

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_COST_H
 #define SURFIDX_COST_H
 
-#include "surfidx.h"
-
 extern void sfx_cost_init(void);	/* installs a planner hook */
 
 /* Ours?  By the function: the access method may have been created under any name. */

@@ -28,18 +28,11 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "column.h"
 #include "estimate.h"
 #include "index_open.h"
 #include "order.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/xact.h"
-#include "access/xlog.h"
-#include "catalog/pg_class.h"
-#include "miscadmin.h"
-#include "nodes/pathnodes.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"

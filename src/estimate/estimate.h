@@ -11,7 +11,6 @@
 #ifndef SURFIDX_ESTIMATE_H
 #define SURFIDX_ESTIMATE_H
 
-#include "surfidx.h"
 #include "column.h"
 #include "leaf.h"
 #include "meta.h"

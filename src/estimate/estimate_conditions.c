@@ -2,14 +2,13 @@
  * estimate_conditions.c - which conditions of a query compare a column with constants
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "estimate.h"
 
 #include "access/htup_details.h"
 #include "access/stratnum.h"
 #include "catalog/pg_amop.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"

@@ -20,7 +20,6 @@
 #include "reader.h"
 #include "subxact.h"
 
-#include "access/genam.h"
 #include "access/stratnum.h"
 #include "access/xact.h"
 #include "utils/datum.h"
@@ -125,7 +124,7 @@ add_nulls(SfxConditions *c, SfxEdges *e)
 bool
 sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e)
 {
-	SfxPos		start = {(const uint8_t *) "", 0, 0};
+	SfxPos		start = SFX_POS_FIRST;
 	SfxRange	range;
 
 	if (2 * list_length(c->keys) + 4 > SFX_MAX_EDGES)
@@ -143,7 +142,7 @@ sfx_edges_find(SfxConditions *c, bool nulls, SfxEdges *e)
 	if (range.hi.key)
 		(void) add_edge(c, e, &range.hi);
 	else
-		e->pos[e->n++] = (SfxPos) {NULL, 0, 0};
+		e->pos[e->n++] = SFX_POS_END;
 	if (nulls && !add_nulls(c, e))
 		return false;
 	foreach_ptr(ScanKeyData, key, c->keys)

@@ -16,16 +16,12 @@
 #include "memo.h"
 #include "metacache.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/transam.h"
-#include "catalog/pg_statistic.h"
-#include "catalog/pg_type.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/selfuncs.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 

@@ -125,55 +125,31 @@ typedef struct Gathered
 	uint64		leaves;			/* leaves passed */
 	double		entries;		/* entries in these */
 	int			step;			/* leaves to a position */
+	MemoryContext cxt;			/* of the above */
 } Gathered;
 
+/* An SfxChildVisit. */
 static void
-gather_page(Gathered *g, const SfxNode *node)
+gather_leaf(const SfxTree *t, const SfxChild *leaf, void *arg)
 {
-	for (int i = 0; i < node->nchildren; i++)
+	Gathered   *g = arg;
+
+	if (g->leaves++ % g->step == 0)
 	{
-		if (g->leaves++ % g->step == 0)
+		MemoryContext old = MemoryContextSwitchTo(g->cxt);
+
+		if (g->n + 1 >= g->room)
 		{
-			if (g->n + 1 >= g->room)
-			{
-				g->room *= 2;
-				g->pos = repalloc(g->pos, g->room * sizeof(SfxChild));
-				g->below = repalloc(g->below, g->room * sizeof(double));
-			}
-			g->pos[g->n].low = sfx_pos_copy(&node->children[i].low);
-			g->pos[g->n].blkno = g->n;
-			g->below[g->n++] = g->entries;
+			g->room *= 2;
+			g->pos = repalloc(g->pos, g->room * sizeof(SfxChild));
+			g->below = repalloc(g->below, g->room * sizeof(double));
 		}
-		g->entries += node->children[i].count;
-	}
-}
-
-/* Collect the positions of a run's leaves, by the pages above them.  False: the run is gone. */
-static bool
-gather_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Gathered *g)
-{
-	MemoryContext page = AllocSetContextCreate(CurrentMemoryContext, "surfidx page", ALLOCSET_DEFAULT_SIZES);
-	SfxPos		at = {(const uint8_t *) "", 0, 0};
-	bool		more = true;
-
-	while (more)
-	{
-		MemoryContext old = MemoryContextSwitchTo(page);
-		SfxNode		node;
-		bool		there;
-
-		CHECK_FOR_INTERRUPTS();
-		there = sfx_tree_try_load(SfxTreeOf(o->index, o->order, meta, run->id), &at, 1, &node);
+		g->pos[g->n].low = sfx_pos_copy(&leaf->low);
+		g->pos[g->n].blkno = g->n;
+		g->below[g->n++] = g->entries;
 		MemoryContextSwitchTo(old);
-		if (!there || node.level != 1)
-			return false;
-		gather_page(g, &node);
-		more = !node.high_inf;
-		if (more)
-			at = sfx_pos_copy(&node.high);
-		MemoryContextReset(page);
 	}
-	return true;
+	g->entries += leaf->count;
 }
 
 /*
@@ -183,7 +159,7 @@ gather_run(const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Gathered 
 static bool
 learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *run, Part *part, int64 *room)
 {
-	Gathered	g = {.room = 64,.step = k->step};
+	Gathered	g = {.room = 64,.step = k->step,.cxt = CurrentMemoryContext};
 	int64		size;
 
 	part->upper = NULL;
@@ -195,7 +171,7 @@ learn_run(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta, const SfxRun *ru
 	{
 		g.pos = palloc(g.room * sizeof(SfxChild));
 		g.entries = 0;
-		if (!gather_run(o, meta, run, &g))
+		if (!sfx_tree_children(SfxTreeOf(o->index, o->order, meta, run->id), 1, gather_leaf, &g))
 			return false;
 		size = sfx_upper_size_of(g.pos, g.n);
 		*room -= size + g.n * sizeof(double);

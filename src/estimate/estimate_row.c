@@ -14,7 +14,6 @@
 #include "access/stratnum.h"
 #include "access/tupmacs.h"
 #include "catalog/pg_statistic.h"
-#include "catalog/pg_type.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"

@@ -16,10 +16,7 @@
 #include "rowlift.h"
 
 #include "access/nbtree.h"
-#include "access/stratnum.h"
-#include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
-#include "optimizer/plancat.h"
 #include "utils/catcache.h"
 #include "utils/guc.h"
 #include "utils/inval.h"
@@ -29,9 +26,6 @@
 static bool planner_lift = true;
 
 static SfxRelInfoHook prev_relation_info = NULL;
-
-static void lift_relation_info(SFX_REL_INFO_PARAMS);
-static void forget_coverage(Datum arg, int cacheid, uint32 hashvalue);
 
 void
 sfx_planner_define_gucs(void)
@@ -43,17 +37,6 @@ sfx_planner_define_gucs(void)
 							 true,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 	sfx_onconflict_define_gucs();
-}
-
-void
-sfx_planner_init(void)
-{
-	CacheRegisterSyscacheCallback(AMOPOPID, forget_coverage, (Datum) 0);
-	prev_relation_info = sfx_rel_info_hook;
-	sfx_rel_info_hook = lift_relation_info;
-	sfx_cost_init();
-	sfx_rowlift_init();
-	sfx_onconflict_init();
 }
 
 /*
@@ -170,4 +153,15 @@ lift_relation_info(SFX_REL_INFO_PARAMS)
 		if (all && (SFX_TAKES_ROW_COMPARISONS || sfx_rowlift_offers(root)))
 			info->relam = BTREE_AM_OID;
 	}
+}
+
+void
+sfx_planner_init(void)
+{
+	CacheRegisterSyscacheCallback(AMOPOPID, forget_coverage, (Datum) 0);
+	prev_relation_info = sfx_rel_info_hook;
+	sfx_rel_info_hook = lift_relation_info;
+	sfx_cost_init();
+	sfx_rowlift_init();
+	sfx_onconflict_init();
 }

@@ -8,12 +8,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "prefix.h"
 
 #include "access/stratnum.h"
-#include "catalog/pg_type.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 

@@ -5,10 +5,6 @@
 #ifndef SURFIDX_PREFIX_H
 #define SURFIDX_PREFIX_H
 
-#include "surfidx.h"
-
-#include "nodes/pathnodes.h"
-
 /*
  * Core derives a range of the index from LIKE 'abc%' or ^@ and keeps the condition as a filter.
  * Mark those of the path's clauses whose range is exact, so that core leaves the filter out.

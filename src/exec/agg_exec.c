@@ -20,7 +20,6 @@
 #include "agg_expr.h"
 #include "agg_group.h"
 #include "agg_partial.h"
-#include "compat.h"
 #include "counters.h"
 #include "index_only.h"
 #include "scan.h"
@@ -29,12 +28,10 @@
 #include "slot.h"
 #include "visible.h"
 
-#include "access/genam.h"
 #include "access/relscan.h"
 #include "catalog/objectaccess.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"
@@ -61,40 +58,6 @@ typedef struct SfxAggNode
 	bool		timed;			/* EXPLAIN ANALYZE: each call is timed as the child's */
 } SfxAggNode;
 
-static Node *create_state(CustomScan *plan);
-static void begin_node(CustomScanState *css, EState *estate, int eflags);
-static TupleTableSlot *exec_node(CustomScanState *css);
-static void end_node(CustomScanState *css);
-static void rescan_node(CustomScanState *css);
-static void explain_node(CustomScanState *css, List *ancestors, ExplainState *es);
-static Size portions_size(CustomScanState *css, ParallelContext *pcxt);
-static void share_portions(CustomScanState *css, ParallelContext *pcxt, void *portions);
-static void join_portions(CustomScanState *css, shm_toc *toc, void *portions);
-
-static const CustomScanMethods plan_methods = {
-	.CustomName = "SurfidxAggregate",
-	.CreateCustomScanState = create_state
-};
-
-static const CustomExecMethods exec_methods = {
-	.CustomName = "SurfidxAggregate",
-	.BeginCustomScan = begin_node,
-	.ExecCustomScan = exec_node,
-	.EndCustomScan = end_node,
-	.ReScanCustomScan = rescan_node,
-	.ExplainCustomScan = explain_node,
-	.EstimateDSMCustomScan = portions_size,
-	.InitializeDSMCustomScan = share_portions,
-	.ReInitializeDSMCustomScan = share_portions,
-	.InitializeWorkerCustomScan = join_portions
-};
-
-void
-sfx_agg_exec_init(void)
-{
-	RegisterCustomScanMethods(&plan_methods);
-}
-
 /* ---- the plan ---- */
 
 /*
@@ -109,49 +72,6 @@ enum
 	PRIVATE_AGAIN,
 	PRIVATE_OUTPUTS
 };
-
-static List *
-equality_functions(const List *operators)
-{
-	List	   *functions = NIL;
-	ListCell   *lc;
-
-	foreach(lc, operators)
-		functions = lappend_oid(functions, get_opcode(lfirst_oid(lc)));
-	return functions;
-}
-
-CustomScan *
-sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *having)
-{
-	CustomScan *plan = makeNode(CustomScan);
-	List	   *numbers;
-	AttrNumber	n = 1;
-	ListCell   *lc;
-
-	plan->scan.plan.targetlist = tlist;
-	plan->scan.plan.qual = having;
-	plan->scan.scanrelid = 0;
-	plan->flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	plan->custom_plans = list_make1(child);
-	foreach(lc, wanted->exprs)
-		plan->custom_scan_tlist = lappend(plan->custom_scan_tlist,
-										  makeTargetEntry(lfirst(lc), n++, NULL, false));
-	numbers = list_make4_int(wanted->grouping.columns, wanted->grouping.distinct,
-							 wanted->grouping.stepped, wanted->grouping.again);
-	for (int i = 0; i < list_length(wanted->exprs); i++)
-	{
-		const SfxAggOutput *out = &wanted->outputs[i];
-
-		numbers = lappend_int(numbers, out->kind);
-		numbers = lappend_int(numbers, out->column);
-		numbers = lappend_int(numbers, out->ordered);
-		numbers = lappend_int(numbers, out->direction);
-	}
-	plan->custom_private = list_make2(numbers, equality_functions(wanted->asked));
-	plan->methods = &plan_methods;
-	return plan;
-}
 
 /*
  * Add the steps of the stepped column that an output has.  False: it uses all of the column, as a
@@ -199,7 +119,6 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 	const List *numbers = linitial(plan->custom_private);
 	int			at = PRIVATE_OUTPUTS;
 	bool		stepped = true;
-	ListCell   *lc;
 
 	node->grouping.columns = list_nth_int(numbers, PRIVATE_COLUMNS);
 	node->grouping.distinct = list_nth_int(numbers, PRIVATE_DISTINCT) != 0;
@@ -207,10 +126,10 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 	node->grouping.stepped = (AttrNumber) list_nth_int(numbers, PRIVATE_STEPPED);
 	node->grouping.again = list_nth_int(numbers, PRIVATE_AGAIN) != 0;
 	node->outputs = palloc0(list_length(plan->custom_scan_tlist) * sizeof(SfxAggOutput));
-	foreach(lc, plan->custom_scan_tlist)
+	foreach_node(TargetEntry, target, plan->custom_scan_tlist)
 	{
 		SfxAggOutput *out = &node->outputs[node->noutputs++];
-		Expr	   *expr = lfirst_node(TargetEntry, lc)->expr;
+		Expr	   *expr = target->expr;
 
 		out->kind = list_nth_int(numbers, at++);
 		out->column = list_nth_int(numbers, at++);
@@ -226,15 +145,6 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 }
 
 /* ---- the state ---- */
-
-static Node *
-create_state(CustomScan *plan)
-{
-	SfxAggNode *node = (SfxAggNode *) newNode(sizeof(SfxAggNode), T_CustomScanState);
-
-	node->css.methods = &exec_methods;
-	return (Node *) node;
-}
 
 static void
 check_function(Oid function, ObjectType type)
@@ -286,10 +196,8 @@ check_aggregate(const Aggref *agg)
 static void
 check_rights(const SfxAggNode *node)
 {
-	ListCell   *lc;
-
-	foreach(lc, node->equal)
-		check_function(lfirst_oid(lc), OBJECT_FUNCTION);
+	foreach_oid(oid, node->equal)
+		check_function(oid, OBJECT_FUNCTION);
 	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].aggref)
 			check_aggregate(node->outputs[i].aggref);
@@ -300,11 +208,10 @@ static List *
 arguments_of(const Aggref *agg)
 {
 	List	   *exprs = NIL;
-	ListCell   *lc;
 
-	foreach(lc, agg->args)
+	foreach_node(TargetEntry, target, agg->args)
 		if (list_length(exprs) < list_length(agg->aggargtypes))
-		exprs = lappend(exprs, lfirst_node(TargetEntry, lc)->expr);
+		exprs = lappend(exprs, target->expr);
 	return exprs;
 }
 
@@ -717,4 +624,81 @@ exec_node(CustomScanState *css)
 	ResetExprContext(css->ss.ps.ps_ExprContext);
 	result = make_row(css, slot);
 	return result ? result : exec_slowly(node);
+}
+
+/* ---- making nodes ---- */
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "SurfidxAggregate",
+	.BeginCustomScan = begin_node,
+	.ExecCustomScan = exec_node,
+	.EndCustomScan = end_node,
+	.ReScanCustomScan = rescan_node,
+	.ExplainCustomScan = explain_node,
+	.EstimateDSMCustomScan = portions_size,
+	.InitializeDSMCustomScan = share_portions,
+	.ReInitializeDSMCustomScan = share_portions,
+	.InitializeWorkerCustomScan = join_portions
+};
+
+static Node *
+create_state(CustomScan *plan)
+{
+	SfxAggNode *node = (SfxAggNode *) newNode(sizeof(SfxAggNode), T_CustomScanState);
+
+	node->css.methods = &exec_methods;
+	return (Node *) node;
+}
+
+static const CustomScanMethods plan_methods = {
+	.CustomName = "SurfidxAggregate",
+	.CreateCustomScanState = create_state
+};
+
+static List *
+equality_functions(const List *operators)
+{
+	List	   *functions = NIL;
+
+	foreach_oid(oid, operators)
+		functions = lappend_oid(functions, get_opcode(oid));
+	return functions;
+}
+
+CustomScan *
+sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *having)
+{
+	CustomScan *plan = makeNode(CustomScan);
+	List	   *numbers;
+	AttrNumber	n = 1;
+	ListCell   *lc;
+
+	plan->scan.plan.targetlist = tlist;
+	plan->scan.plan.qual = having;
+	plan->scan.scanrelid = 0;
+	plan->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	plan->custom_plans = list_make1(child);
+	foreach(lc, wanted->exprs)
+		plan->custom_scan_tlist = lappend(plan->custom_scan_tlist,
+										  makeTargetEntry(lfirst(lc), n++, NULL, false));
+	numbers = list_make4_int(wanted->grouping.columns, wanted->grouping.distinct,
+							 wanted->grouping.stepped, wanted->grouping.again);
+	for (int i = 0; i < list_length(wanted->exprs); i++)
+	{
+		const SfxAggOutput *out = &wanted->outputs[i];
+
+		numbers = lappend_int(numbers, out->kind);
+		numbers = lappend_int(numbers, out->column);
+		numbers = lappend_int(numbers, out->ordered);
+		numbers = lappend_int(numbers, out->direction);
+	}
+	plan->custom_private = list_make2(numbers, equality_functions(wanted->asked));
+	plan->methods = &plan_methods;
+	return plan;
+}
+
+void
+sfx_agg_exec_init(void)
+{
+	RegisterCustomScanMethods(&plan_methods);
 }

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_AGG_EXEC_H
 #define SURFIDX_AGG_EXEC_H
 
-#include "surfidx.h"
 #include "agg_want.h"
 
 #include "nodes/extensible.h"

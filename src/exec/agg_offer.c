@@ -16,19 +16,15 @@
 #include "agg_bucket.h"
 #include "agg_offer.h"
 #include "agg_partial.h"
-#include "compat.h"
 #include "count_column.h"
-#include "settings.h"
 #include "visible.h"
 
 #include <math.h>
 
 #include "nodes/makefuncs.h"
-#include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
@@ -171,13 +167,9 @@ sfx_agg_fits_table(PlannerInfo *root, RelOptInfo *rel)
 static bool
 find_conditions(RelOptInfo *rel, const IndexPath *path, List **conditions)
 {
-	ListCell   *lc;
-
 	*conditions = NIL;
-	foreach(lc, rel->baserestrictinfo)
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-
 		if (rinfo->pseudoconstant || rinfo->security_level > 0)
 			return sfx_agg_note(0, "a condition is constant, or one of row-level security");
 		if (is_redundant_with_indexclauses(rinfo, path->indexclauses))
@@ -307,12 +299,8 @@ conditions_cost(List *conditions, double rows)
 static bool
 are_comparisons(Expr *filter, const Expr *column)
 {
-	ListCell   *lc;
-
-	foreach(lc, make_ands_implicit(filter))
+	foreach_ptr(const OpExpr, op, make_ands_implicit(filter))
 	{
-		const OpExpr *op = lfirst(lc);
-
 		if (!IsA(op, OpExpr) || list_length(op->args) != 2 || !equal(linitial(op->args), column) ||
 			contain_var_clause(lsecond(op->args)) || get_mergejoin_opfamilies(op->opno) != NIL ||
 			SfxOpInterpretation(op->opno) == NIL)
@@ -327,13 +315,12 @@ filters_cost(PlannerInfo *root, const Candidate *c, const SfxAggWanted *w, doubl
 {
 	const IndexOptInfo *info = c->path.indexinfo;
 	List	   *keys = NIL;
-	ListCell   *lc;
 	double		distinct = -1;
 	Cost		sum = 0;
 
-	foreach(lc, info->indextlist)
+	foreach_node(TargetEntry, target, info->indextlist)
 		if (list_length(keys) < info->nkeycolumns)
-		keys = lappend(keys, lfirst_node(TargetEntry, lc)->expr);
+		keys = lappend(keys, target->expr);
 	for (int i = 0; i < list_length(w->exprs); i++)
 	{
 		const SfxAggOutput *out = &w->outputs[i];
@@ -469,17 +456,14 @@ static List *
 groups_order(const IndexPath *path, const SfxAggQuestion *question)
 {
 	List	   *keys = NIL;
-	ListCell   *lc;
-	ListCell   *lc2;
 
-	foreach(lc, path->path.pathkeys)
+	foreach_node(PathKey, key, path->path.pathkeys)
 	{
-		PathKey    *key = lfirst_node(PathKey, lc);
 		bool		found = false;
 
-		foreach(lc2, SfxClassMembers(key->pk_eclass, path->path.parent->relid))
+		foreach_node(EquivalenceMember, member, SfxClassMembers(key->pk_eclass, path->path.parent->relid))
 		{
-			Expr	   *expr = lfirst_node(EquivalenceMember, lc2)->em_expr;
+			Expr	   *expr = member->em_expr;
 
 			/* varchar's order is text's */
 			while (expr && IsA(expr, RelabelType))
@@ -562,11 +546,10 @@ static bool
 has_lists(const IndexPath *path)
 {
 	ListCell   *lc;
-	ListCell   *lc2;
 
 	foreach(lc, path->indexclauses)
-		foreach(lc2, lfirst_node(IndexClause, lc)->indexquals)
-		if (IsA(lfirst_node(RestrictInfo, lc2)->clause, ScalarArrayOpExpr))
+		foreach_node(RestrictInfo, rinfo, lfirst_node(IndexClause, lc)->indexquals)
+		if (IsA(rinfo->clause, ScalarArrayOpExpr))
 		return true;
 	return false;
 }

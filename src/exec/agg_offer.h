@@ -5,11 +5,7 @@
 #ifndef SURFIDX_AGG_OFFER_H
 #define SURFIDX_AGG_OFFER_H
 
-#include "surfidx.h"
 #include "agg_want.h"
-
-#include "nodes/extensible.h"
-#include "nodes/pathnodes.h"
 
 /* Define the setting; and, at preload, install the hook. */
 extern void sfx_agg_offer_define_gucs(void);

@@ -13,9 +13,7 @@
 #include "agg_offer.h"
 #include "agg_path.h"
 #include "agg_tree.h"
-#include "settings.h"
 
-#include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"

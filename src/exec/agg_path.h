@@ -5,8 +5,6 @@
 #ifndef SURFIDX_AGG_PATH_H
 #define SURFIDX_AGG_PATH_H
 
-#include "surfidx.h"
-
 /* At preload: install hooks. */
 extern void sfx_agg_init(void);
 

@@ -17,7 +17,6 @@
 #include "surfidx.h"
 #include "agg_offer.h"
 #include "agg_tree.h"
-#include "settings.h"
 #include "visible.h"
 
 #include "optimizer/appendinfo.h"
@@ -29,7 +28,6 @@
 #include "optimizer/prep.h"
 #include "optimizer/tlist.h"
 #include "parser/parsetree.h"
-#include "utils/selfuncs.h"
 
 /* in cpu_tuple_cost: for a group of a table that is looked up among the groups of all tables */
 #define AGAIN_COST		6.0
@@ -134,11 +132,9 @@ translate(PlannerInfo *root, const Level *parent, AppendRelInfo *info, Level *ch
 static bool
 labels_all(const PathTarget *target, List *clauses)
 {
-	ListCell   *lc;
-
-	foreach(lc, clauses)
+	foreach_node(SortGroupClause, clause, clauses)
 	{
-		Index		ref = lfirst_node(SortGroupClause, lc)->tleSortGroupRef;
+		Index		ref = clause->tleSortGroupRef;
 		int			i = 0;
 
 		while (i < list_length(target->exprs) && get_pathtarget_sortgroupref(target, i) != ref)
@@ -211,12 +207,10 @@ static bool
 add_tables(Tree *tree, const Level *parent)
 {
 	PlannerInfo *root = tree->root;
-	ListCell   *lc;
 
 	check_stack_depth();
-	foreach(lc, root->append_rel_list)
+	foreach_node(AppendRelInfo, info, root->append_rel_list)
 	{
-		AppendRelInfo *info = lfirst_node(AppendRelInfo, lc);
 		Level		child;
 
 		if (info->parent_relid != parent->rel->relid ||
@@ -259,7 +253,6 @@ gather(const Tree *tree, const Level *top)
 	int			workers = Min(max_parallel_workers_per_gather, tables);
 	AppendPath *path;
 	double		rows;
-	ListCell   *lc;
 
 	if (tree->shared)
 	{
@@ -269,9 +262,9 @@ gather(const Tree *tree, const Level *top)
 	if (!tree->parallel || !top->rel->consider_parallel || !enable_parallel_append ||
 		tables < 2 || workers < 1)
 		return NULL;
-	foreach(lc, tree->paths)
+	foreach_ptr(Path, sub, tree->paths)
 	{
-		if (!((Path *) lfirst(lc))->parallel_safe)
+		if (!sub->parallel_safe)
 			return NULL;
 	}
 	path = SfxCreateAppendPath(root, top->rel, list_copy(tree->paths), workers, true);

@@ -5,10 +5,6 @@
 #ifndef SURFIDX_AGG_TREE_H
 #define SURFIDX_AGG_TREE_H
 
-#include "surfidx.h"
-
-#include "nodes/pathnodes.h"
-
 /* Add such paths to output.  extra: of the stage GROUP_AGG; NULL: the stage is DISTINCT. */
 extern void sfx_agg_offer_tree(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output,
 							   PathTarget *target, GroupPathExtraData *extra);

@@ -21,20 +21,15 @@
 #include "agg_test.h"
 #include "agg_want.h"
 #include "column.h"
-#include "compat.h"
 #include "settled.h"
 
-#include "access/genam.h"
 #include "access/stratnum.h"
 #include "access/table.h"
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
-#include "optimizer/tlist.h"
 #include "parser/parsetree.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -124,10 +119,8 @@ ask_columns(RelOptInfo *rel, const SfxSteps *found, SfxAggQuestion *q)
 	ListCell   *lc;
 
 	q->columns = list_copy(found->whole);
-	foreach(lc, found->steps)
+	foreach_ptr(SfxTimeStep, step, found->steps)
 	{
-		SfxTimeStep *step = lfirst(lc);
-
 		if (list_member(q->columns, step->column))
 			continue;
 		if (q->stepped == NULL)
@@ -150,11 +143,9 @@ ask_groups(RelOptInfo *rel, List *clauses, List *targets, SfxAggQuestion *q)
 {
 	SfxSteps	all = {0};
 	int			functions = 0;
-	ListCell   *lc;
 
-	foreach(lc, clauses)
+	foreach_node(SortGroupClause, clause, clauses)
 	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
 		Node	   *expr = get_sortgroupclause_expr(clause, targets);
 		Oid			collation = exprCollation(expr);
 		SfxSteps	found;
@@ -211,13 +202,10 @@ static bool
 ask_row(PlannerInfo *root, List *exprs, SfxAggQuestion *q)
 {
 	const Query *parse = root->parse;
-	ListCell   *lc;
 
 	q->on = true;
-	foreach(lc, parse->sortClause)
+	foreach_node(SortGroupClause, clause, parse->sortClause)
 	{
-		SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
-
 		if (get_sortgroupref_clause_noerr(clause->tleSortGroupRef, parse->distinctClause))
 			continue;
 		q->order = lappend(q->order, clause);
@@ -325,18 +313,13 @@ has_columns(const Search *s, Node *expr)
 static bool
 is_pinned(const Search *s, int column)
 {
-	ListCell   *lc;
-	ListCell   *lc2;
-
-	foreach(lc, s->path->indexclauses)
+	foreach_node(IndexClause, clause, s->path->indexclauses)
 	{
-		IndexClause *clause = lfirst_node(IndexClause, lc);
-
 		if (clause->indexcol != column || clause->lossy)
 			continue;
-		foreach(lc2, clause->indexquals)
+		foreach_node(RestrictInfo, rinfo, clause->indexquals)
 		{
-			OpExpr	   *op = (OpExpr *) lfirst_node(RestrictInfo, lc2)->clause;
+			OpExpr	   *op = (OpExpr *) rinfo->clause;
 
 			if (IsA(op, OpExpr) &&
 				get_op_opfamily_strategy(op->opno, s->info->opfamily[column]) ==

@@ -5,10 +5,7 @@
 #ifndef SURFIDX_AGG_WANT_H
 #define SURFIDX_AGG_WANT_H
 
-#include "surfidx.h"
 #include "agg_group.h"
-
-#include "nodes/pathnodes.h"
 
 /* What a query asks for, whichever index answers. */
 typedef struct SfxAggQuestion

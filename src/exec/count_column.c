@@ -12,11 +12,9 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "count_column.h"
 #include "settings.h"
 
-#include "access/genam.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "nodes/makefuncs.h"
@@ -97,15 +95,14 @@ has_index(const RangeTblEntry *rte, AttrNumber attno, const Bitmapset * conditio
 {
 	Relation	table = table_open(rte->relid, NoLock);
 	bool		found = false;
-	ListCell   *lc;
 
 	/* (core knows of children whose column is NOT NULL by now, and drops the condition there) */
 	if (table->rd_rel->relhasindex && !(rte->inh && table->rd_rel->relhassubclass) &&
 		!TupleDescAttr(RelationGetDescr(table), attno - 1)->attnotnull)
 	{
-		foreach(lc, RelationGetIndexList(table))
+		foreach_oid(oid, RelationGetIndexList(table))
 		{
-			Relation	index = index_open(lfirst_oid(lc), rte->rellockmode);
+			Relation	index = index_open(oid, rte->rellockmode);
 
 			found |= sfx_is_ours(index->rd_indam) && index->rd_index->indisvalid &&
 				index->rd_index->indkey.values[0] == attno && has_columns(index, conditions);
@@ -167,11 +164,9 @@ count_rows(Node *node, void *context)
 static bool
 may_have_queries(const Query *q)
 {
-	ListCell   *lc;
-
-	foreach(lc, q->rtable)
+	foreach_node(RangeTblEntry, rte, q->rtable)
 	{
-		if (lfirst_node(RangeTblEntry, lc)->rtekind == RTE_SUBQUERY)
+		if (rte->rtekind == RTE_SUBQUERY)
 			return true;
 	}
 	return q->hasSubLinks || q->cteList != NIL;

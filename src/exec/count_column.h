@@ -5,8 +5,6 @@
 #ifndef SURFIDX_COUNT_COLUMN_H
 #define SURFIDX_COUNT_COLUMN_H
 
-#include "surfidx.h"
-
 #include "nodes/parsenodes.h"
 
 /*

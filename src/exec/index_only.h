@@ -5,10 +5,6 @@
 #ifndef SURFIDX_INDEX_ONLY_H
 #define SURFIDX_INDEX_ONLY_H
 
-#include "surfidx.h"
-
-#include "nodes/execnodes.h"
-
 /*
  * Begin the scan of an index-only scan's node, as core would at its first row.  False: it was begun
  * already; else it waits for its rescan.

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_LOOP_AHEAD_H
 #define SURFIDX_LOOP_AHEAD_H
 
-#include "surfidx.h"
-
 /* At preload, after all others that give functions to nodes of plans. */
 extern void sfx_loop_ahead_init(void);
 

@@ -5,12 +5,10 @@
 #ifndef SURFIDX_AGG_BUCKET_H
 #define SURFIDX_AGG_BUCKET_H
 
-#include "surfidx.h"
 #include "agg_expr.h"
 #include "column.h"
 
 #include "datatype/timestamp.h"
-#include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
 #include "pgtime.h"
 

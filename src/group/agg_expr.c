@@ -14,7 +14,6 @@
 #include "row_block.h"
 #include "slot.h"
 
-#include "access/genam.h"
 #include "access/stratnum.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
@@ -192,11 +191,10 @@ sfx_arguments_prepare(SfxExprs *x, List *exprs)
 	{
 		Mutation	m = {x, -1};
 		Node	   *expr = to_index_columns(lfirst(lc), &m);
-		ListCell   *lc2;
 
-		foreach(lc2, pull_var_clause(expr, 0))
+		foreach_node(Var, var, pull_var_clause(expr, 0))
 		{
-			bool		key = lfirst_node(Var, lc2)->varattno <= x->kd.nkeys;
+			bool		key = var->varattno <= x->kd.nkeys;
 
 			args->key |= key;
 			args->payload |= !key;

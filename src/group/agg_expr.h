@@ -5,11 +5,7 @@
 #ifndef SURFIDX_AGG_EXPR_H
 #define SURFIDX_AGG_EXPR_H
 
-#include "surfidx.h"
-#include "column.h"
 #include "leaf.h"
-
-#include "nodes/execnodes.h"
 
 /* One row of an index's columns, for which expressions are evaluated. */
 typedef struct SfxExprs SfxExprs;

@@ -5,10 +5,7 @@
 #ifndef SURFIDX_AGG_GROUP_H
 #define SURFIDX_AGG_GROUP_H
 
-#include "surfidx.h"
 #include "agg_value.h"
-
-#include "access/genam.h"
 
 typedef struct SfxGroups SfxGroups;
 

@@ -7,10 +7,8 @@
 #include "agg_value_impl.h"
 #include "number.h"
 
-#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgrprotos.h"
-#include "utils/memutils.h"
 #include "utils/numeric.h"
 
 /* entries; a shorter stretch is summed key by key */

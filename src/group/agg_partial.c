@@ -13,9 +13,6 @@
 #include "surfidx.h"
 #include "agg_partial.h"
 
-#include "catalog/pg_type.h"
-#include "fmgr.h"
-#include "nodes/execnodes.h"
 #include "port/pg_bitutils.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"

@@ -6,8 +6,6 @@
 #ifndef SURFIDX_AGG_PARTIAL_H
 #define SURFIDX_AGG_PARTIAL_H
 
-#include "surfidx.h"
-
 #include "nodes/primnodes.h"
 
 /* Is the node to return the aggregate's state, rather than its value? */

@@ -10,7 +10,6 @@
 #include "agg_group_impl.h"
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 
 #define ROWS_GROWTH		2
 /* groups in the queue, at most, apart from those of one stretch */

@@ -9,8 +9,6 @@
 #include "surfidx.h"
 #include "agg_value_impl.h"
 
-#include "utils/memutils.h"
-
 /* A state's value: an entry. */
 typedef struct KeptRow
 {

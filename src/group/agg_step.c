@@ -12,9 +12,7 @@
  */
 #include "surfidx.h"
 #include "agg_bucket.h"
-#include "compat.h"
 
-#include "catalog/pg_statistic.h"
 #include "common/int.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"

@@ -10,13 +10,9 @@
 #include "agg_test.h"
 #include "scankey.h"
 
-#include "access/genam.h"
 #include "access/stratnum.h"
 #include "catalog/pg_operator.h"
-#include "catalog/pg_proc.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/array.h"
 #include "utils/lsyscache.h"

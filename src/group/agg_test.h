@@ -5,11 +5,8 @@
 #ifndef SURFIDX_AGG_TEST_H
 #define SURFIDX_AGG_TEST_H
 
-#include "surfidx.h"
 #include "column.h"
 #include "leaf.h"
-
-#include "nodes/execnodes.h"
 
 /* A clause of key columns: comparisons, lists, tests for NULL, booleans, and AND and OR of these. */
 typedef struct SfxTest SfxTest;

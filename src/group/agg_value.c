@@ -16,10 +16,8 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_agg.h"
-#include "utils/builtins.h"
 #include "utils/datum.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_AGG_VALUE_H
 #define SURFIDX_AGG_VALUE_H
 
-#include "surfidx.h"
 #include "agg_expr.h"
 #include "column.h"
 #include "leaf.h"

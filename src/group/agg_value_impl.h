@@ -9,13 +9,11 @@
 #ifndef SURFIDX_AGG_VALUE_IMPL_H
 #define SURFIDX_AGG_VALUE_IMPL_H
 
-#include "surfidx.h"
 #include "agg_value.h"
 #include "key.h"
 #include "leaf_sum.h"
 #include "row_block.h"
 
-#include "fmgr.h"
 #include "port/pg_bswap.h"
 
 /* How an output is computed. */

@@ -15,9 +15,7 @@
 #include "surfidx.h"
 #include "like.h"
 
-#include "catalog/pg_collation.h"
 #include "executor/execExpr.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"

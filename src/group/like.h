@@ -5,10 +5,6 @@
 #ifndef SURFIDX_LIKE_H
 #define SURFIDX_LIKE_H
 
-#include "surfidx.h"
-
-#include "nodes/execnodes.h"
-
 /*
  * Where the expression, which is ready to be evaluated, calls textlike, let it call a function that
  * returns the same and is faster for patterns that begin with a wildcard.  NULL: nothing to do.

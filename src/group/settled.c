@@ -3,7 +3,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "settled.h"
 
 #include "access/htup_details.h"

@@ -5,9 +5,6 @@
 #ifndef SURFIDX_SETTLED_H
 #define SURFIDX_SETTLED_H
 
-#include "surfidx.h"
-
-#include "utils/rel.h"
 #include "utils/snapshot.h"
 
 /*

@@ -24,7 +24,6 @@
 #include "count_delta.h"
 #include "count_tree.h"
 #include "meta.h"
-#include "page.h"
 #include "predicate.h"
 #include "range.h"
 #include "rank.h"
@@ -32,7 +31,6 @@
 #include "state.h"
 
 #include "miscadmin.h"
-#include "utils/rel.h"
 
 PG_FUNCTION_INFO_V1(surfidx_count);
 

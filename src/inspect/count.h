@@ -5,7 +5,6 @@
 #ifndef SURFIDX_COUNT_H
 #define SURFIDX_COUNT_H
 
-#include "surfidx.h"
 #include "range.h"
 
 /*

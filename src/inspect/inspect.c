@@ -48,12 +48,12 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	Datum		values[META_COLUMNS];
 	bool		nulls[META_COLUMNS] = {0};
 	SfxMeta		meta;
-	const char *fault;
 	SfxRun		none = {0};
 	SfxRun	   *run;
 	uint64		entries = 0;
 	int64		pages = 0;
 	int			i = 0;
+	const char *fault;
 
 	if (index == NULL)
 		PG_RETURN_NULL();
@@ -154,18 +154,20 @@ typedef struct FilterSums
 	int64		covered;
 	int64		keys;
 	int64		bytes;
+	BlockNumber last;			/* the filter of the leaf before */
 } FilterSums;
 
 /* Add one filter's keys and bytes; nothing if it is gone by now. */
 static void
-sum_filter(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 run, const SfxChild *child, FilterSums *sums)
+sum_filter(const SfxTree *t, const SfxChild *child, FilterSums *sums)
 {
-	Buffer		buf = sfx_read_linked(index, child->filter, NULL);
+	Buffer		buf = sfx_read_linked(t->index, child->filter, NULL);
 	Page		page = BufferGetPage(buf);
 	SfxFilter	f;
 
 	LockBuffer(buf, BUFFER_LOCK_SHARE);
-	if (sfx_filter_page_open(index, order, meta->build_id, run, child->filter, page, &child->low, false, &f))
+	if (sfx_filter_page_open(t->index, t->order, t->meta->build_id, t->run, child->filter, page,
+							 &child->low, false, &f))
 	{
 		sums->filters++;
 		sums->keys += f.nkeys;
@@ -174,52 +176,17 @@ sum_filter(Relation index, const SfxOrder *order, const SfxMeta *meta, uint32 ru
 	UnlockReleaseBuffer(buf);
 }
 
-/* Sum over every page above the leaves of a run, from left to right. */
+/* An SfxChildVisit: neighbors share a filter. */
 static void
-sum_filters(Relation index, const SfxOrder *order, const SfxMeta *meta, const SfxRun *run, FilterSums *sums)
+sum_leaf(const SfxTree *t, const SfxChild *leaf, void *arg)
 {
-	SfxPos		pos = {(const uint8_t *) "", 0, 0};
-	MemoryContext prev = NULL;
+	FilterSums *sums = arg;
 
-	if (run->level == 0)
-	{
-		sums->leaves++;
-		return;
-	}
-	for (;;)
-	{
-		MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx filters", ALLOCSET_DEFAULT_SIZES);
-		MemoryContext old = MemoryContextSwitchTo(cxt);
-		SfxNode		node;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!sfx_tree_try_load(SfxTreeOf(index, order, meta, run->id), &pos, 1, &node))
-		{
-			/* the run was dropped */
-			MemoryContextSwitchTo(old);
-			MemoryContextDelete(cxt);
-			break;
-		}
-		for (int i = 0; i < node.nchildren; i++)
-		{
-			sums->leaves++;
-			if (node.children[i].filter == 0)
-				continue;
-			sums->covered++;
-			if (i == 0 || node.children[i].filter != node.children[i - 1].filter)
-				sum_filter(index, order, meta, run->id, &node.children[i], sums);
-		}
-		MemoryContextSwitchTo(old);
-		/* pos is in the last node's memory */
-		if (prev)
-			MemoryContextDelete(prev);
-		prev = cxt;
-		if (node.high_inf)
-			break;
-		pos = node.high;
-	}
-	if (prev)
-		MemoryContextDelete(prev);
+	sums->leaves++;
+	sums->covered += leaf->filter != 0;
+	if (leaf->filter != 0 && leaf->filter != sums->last)
+		sum_filter(t, leaf, sums);
+	sums->last = leaf->filter;
 }
 
 /*
@@ -231,13 +198,13 @@ surfidx_filters(PG_FUNCTION_ARGS)
 {
 	Relation	index = sfx_open_index_if_there(PG_GETARG_OID(0));
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
-	TupleDesc	desc;
 	Datum		values[FILTER_COLUMNS];
 	bool		nulls[FILTER_COLUMNS] = {0};
 	FilterSums	sums = {0};
-	const SfxOrder *order;
 	SfxMeta		meta;
 	int			i = 0;
+	TupleDesc	desc;
+	const SfxOrder *order;
 
 	if (index == NULL)
 		PG_RETURN_NULL();
@@ -245,7 +212,11 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	order = sfx_order_open(index, kd, false);
 	sfx_meta_read(index, &meta);
 	for (int r = 0; r < meta.nruns; r++)
-		sum_filters(index, order, &meta, &meta.runs[r], &sums);
+	{
+		sums.leaves += meta.runs[r].level == 0;
+		(void) sfx_tree_children(SfxTreeOf(index, order, &meta, meta.runs[r].id), 1, sum_leaf,
+								 &sums);
+	}
 	sfx_order_end(order);
 	values[i++] = Int64GetDatum(sums.filters);
 	values[i++] = Int64GetDatum(sums.leaves);
@@ -264,11 +235,10 @@ surfidx_filters(PG_FUNCTION_ARGS)
 Datum
 surfidx_page_counts(PG_FUNCTION_ARGS)
 {
-	TupleDesc	desc;
 	Datum		values[4];
 	bool		nulls[4] = {0};
+	TupleDesc	desc = sfx_one_row(fcinfo, 4);
 
-	desc = sfx_one_row(fcinfo, 4);
 	values[0] = Int64GetDatum((int64) sfx_leaves_read);
 	values[1] = Int64GetDatum((int64) sfx_filter_counts.asked);
 	values[2] = Int64GetDatum((int64) sfx_filter_counts.denied);

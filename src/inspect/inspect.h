@@ -10,14 +10,10 @@
 #ifndef SURFIDX_INSPECT_H
 #define SURFIDX_INSPECT_H
 
-#include "surfidx.h"
-#include "find.h"
 #include "leaf.h"
 #include "meta.h"
 #include "page.h"
 #include "tidcodec.h"
-
-#include "lib/stringinfo.h"
 
 /*
  * Copy a block to page (BLCKSZ, MAXALIGNed), checked as far as sfx_page_check goes; returns its

@@ -14,7 +14,6 @@
 #include "page.h"
 #include "settings.h"
 
-#include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
@@ -30,8 +29,7 @@ static void
 measure(Relation index, const SfxOrder *order, BlockNumber blkno, const SfxLeaf *leaf, SfxDictSum *d)
 {
 	SfxBlock   *block = palloc(sizeof(SfxBlock));
-	SfxPos		low = {(const uint8_t *) "", 0, 0};
-	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, drop_leaf, NULL, order);
+	SfxPacker  *packer = sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &SFX_POS_FIRST, drop_leaf, NULL, order);
 	uint64		raw,
 				stored;
 

@@ -312,11 +312,10 @@ surfidx_page_stats(PG_FUNCTION_ARGS)
 {
 	Look	   *look = look_at(fcinfo);
 	PageHeader	ph = (PageHeader) look->page.data;
-	TupleDesc	desc;
 	Datum		values[STATS_COLUMNS];
 	bool		nulls[STATS_COLUMNS];
+	TupleDesc	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
 
-	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
 	memset(nulls, true, sizeof(nulls));
 	nulls[PS_BLOCK] = nulls[PS_KIND] = nulls[PS_FREE] = false;
 	values[PS_BLOCK] = Int64GetDatum(look->blkno);
@@ -538,12 +537,10 @@ inner_items(Items *it)
 Datum
 surfidx_page_items(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo;
-	Look	   *look;
 	Items	   *it = palloc(sizeof(Items));
+	ReturnSetInfo *rsinfo = sfx_many_rows(fcinfo, ITEM_COLUMNS);
+	Look	   *look = look_at(fcinfo);
 
-	rsinfo = sfx_many_rows(fcinfo, ITEM_COLUMNS);
-	look = look_at(fcinfo);
 	items_init(it, look, rsinfo);
 	if (is_live(look))
 	{

@@ -12,9 +12,6 @@
 #include "range.h"
 #include "reader.h"
 
-#include "miscadmin.h"
-#include "utils/rel.h"
-
 PG_FUNCTION_INFO_V1(surfidx_may_contain);
 PG_FUNCTION_INFO_V1(surfidx_may_contain_range);
 

@@ -7,7 +7,6 @@
  */
 #include "surfidx.h"
 #include "column.h"
-#include "compat.h"
 #include "find.h"
 #include "index_open.h"
 #include "leaf_keys.h"
@@ -17,7 +16,6 @@
 #include "access/relation.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/rel.h"

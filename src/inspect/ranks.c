@@ -9,16 +9,13 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "count.h"
 #include "predicate.h"
 #include "range.h"
 #include "scan.h"
 #include "sql_rows.h"
 
-#include "access/genam.h"
 #include "access/tableam.h"
-#include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "executor/tuptable.h"
 #include "funcapi.h"
@@ -176,7 +173,7 @@ surfidx_rank(PG_FUNCTION_ARGS)
 				 errhint("Give values of the columns' types.")));
 	/* from the start up to the range */
 	range->hi = range->lo;
-	range->lo = (SfxPos) {(const uint8_t *) "", 0, 0};
+	range->lo = SFX_POS_FIRST;
 	sfx_predicate_read(o.index, o.order, GetActiveSnapshot(), &range->lo, &range->hi, NULL);
 	rank = sfx_count_exact(&o, range);
 	sfx_close_after_look(&o);

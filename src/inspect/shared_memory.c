@@ -11,8 +11,6 @@
 #include "shared_use.h"
 #include "sql_rows.h"
 
-#include "funcapi.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(surfidx_shared_memory);

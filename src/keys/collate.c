@@ -11,7 +11,6 @@
 #include "surfidx.h"
 #include "collate.h"
 
-#include "catalog/pg_type.h"
 #include "utils/memutils.h"
 #include "utils/sortsupport.h"
 #include "utils/varlena.h"

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_COLLATE_H
 #define SURFIDX_COLLATE_H
 
-#include "postgres.h"
-
 /*
  * Compare as text's comparison function does (below 0, 0, above 0).  A byte 00 follows each string,
  * as in keys, and none is inside.  May throw.

@@ -10,8 +10,6 @@
 #include "surfidx.h"
 #include "collate.h"
 
-#include "sfx.h"
-
 /*
  * The next rank of a string that counts; *p moves past its character.  -1: the string is at its
  * end.

@@ -9,7 +9,6 @@
 #include "comparison.h"
 
 #include "access/tupdesc.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"

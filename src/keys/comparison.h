@@ -5,8 +5,6 @@
 #ifndef SURFIDX_COMPARISON_H
 #define SURFIDX_COMPARISON_H
 
-#include "surfidx.h"
-
 /*
  * The first function not written in C that comparing values of that type by cmp calls: cmp itself,
  * or a comparison of elements, columns or bounds.  InvalidOid: there is none, so values may be

@@ -6,10 +6,10 @@
  * somebody looks for becomes one before it is made into bytes.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "composite.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_coerce.h"
 #include "utils/lsyscache.h"
@@ -95,7 +95,6 @@ sfx_composite_from(Oid type, Datum row, Datum *own)
 Node *
 sfx_composite_expr(Datum row, Oid type)
 {
-	TupleDesc	from;
 	TupleDesc	to = lookup_rowtype_tupdesc(type, -1);
 	Datum	   *value;
 	bool	   *isnull;
@@ -103,8 +102,8 @@ sfx_composite_expr(Datum row, Oid type)
 	bool		fits;
 	int			i,
 				j;
+	TupleDesc	from = columns_of(DatumGetHeapTupleHeader(row), 0, &value, &isnull);
 
-	from = columns_of(DatumGetHeapTupleHeader(row), 0, &value, &isnull);
 	expr->row_typeid = RECORDOID;
 	expr->row_format = COERCE_IMPLICIT_CAST;
 	expr->location = -1;

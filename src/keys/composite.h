@@ -5,8 +5,6 @@
 #ifndef SURFIDX_COMPOSITE_H
 #define SURFIDX_COMPOSITE_H
 
-#include "postgres.h"
-
 #include "nodes/nodes.h"
 
 /*

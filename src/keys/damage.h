@@ -5,8 +5,6 @@
 #ifndef SURFIDX_DAMAGE_H
 #define SURFIDX_DAMAGE_H
 
-#include "surfidx.h"
-
 /*
  * ERROR: an entry is too large; size: the bytes that it would need.  ERROR: a stored entry cannot
  * be read.  Both name the index.

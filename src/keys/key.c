@@ -19,11 +19,7 @@
 #include "varlena.h"
 
 #include "access/detoast.h"
-#include "access/tupmacs.h"
-#include "catalog/pg_collation.h"
-#include "catalog/pg_type.h"
 #include "port/pg_bswap.h"
-#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -41,14 +37,6 @@
 StaticAssertDecl(SFX_MAX_ENTRY + INDEX_MAX_KEYS * (VALUE_SLACK + MAXIMUM_ALIGNOF) <= SFX_ARENA,
 				 "a decoded key must fit the arena, compressed values aside");
 
-static void init_column(SfxColumn *col, Relation index, int attno);
-static const SfxEncoding *column_encoding(Relation index, int attno);
-static void check_raw_column(Relation index, int attno, Oid collation);
-static bool is_string_type(Oid type);
-static void check_pattern_class(Relation index, int attno, Oid collation);
-static bool is_image_equal(Relation index, int attno, Oid collation);
-static const SfxStructure *column_structure(Relation index, int attno);
-
 /* ------------------------------------------------------------------ the description of an index's keys */
 
 /* Bytes of every value of a column; 0: varying. */
@@ -58,72 +46,6 @@ column_width(const SfxColumn *col)
 	if (col->raw)
 		return col->typlen > 0 ? col->typlen : 0;
 	return col->enc->width;
-}
-
-void
-sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
-{
-	kd->nkeys = IndexRelationGetNumberOfKeyAttributes(index);
-	kd->natts = IndexRelationGetNumberOfAttributes(index);
-	kd->nrests = 0;
-	kd->grows = false;
-	kd->comparator = false;
-	kd->image_equal = true;
-	for (int i = 0; i < kd->nkeys; i++)
-	{
-		SfxColumn  *col = &kd->col[i];
-
-		init_column(col, index, i);
-		if (col->raw)
-		{
-			kd->comparator = true;
-			kd->image_equal &= is_image_equal(index, i, col->collation);
-			continue;
-		}
-		kd->nrests += col->enc->rest != NULL;
-		kd->grows |= col->enc->room != NULL;
-	}
-	for (int i = kd->nkeys; i < kd->natts; i++)
-		kd->col[i].structure = column_structure(index, i);
-}
-
-/* The layout against which values of a raw or INCLUDE column are checked, or NULL. */
-static const SfxStructure *
-column_structure(Relation index, int attno)
-{
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), attno);
-
-	return sfx_structure_of(att->atttypid, att->attlen);
-}
-
-/*
- * Fill *col.  A column is raw if its class has no byte encoding, or its collation does not compare
- * by bytes.
- */
-static void
-init_column(SfxColumn *col, Relation index, int attno)
-{
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), attno);
-	int16		option = index->rd_indoption[attno];
-
-	col->enc = column_encoding(index, attno);
-	col->type = index->rd_opcintype[attno];
-	col->composite = sfx_composite_of_column(col->type, att->atttypid);
-	col->collation = index->rd_indcollation[attno];
-	col->typlen = att->attlen;
-	col->typbyval = att->attbyval;
-	col->desc = (option & INDOPTION_DESC) != 0;
-	col->nulls_first = (option & INDOPTION_NULLS_FIRST) != 0;
-	col->bound = col->enc ? col->enc->bound : NULL;
-	if (col->enc && col->enc->needs_c_collation && OidIsValid(col->collation) && !SfxCollateIsC(col->collation))
-		col->enc = NULL;
-	col->raw = col->enc == NULL;
-	col->counted = col->raw && col->typlen == -1 && !is_string_type(col->type);
-	col->structure = col->raw ? column_structure(index, attno) : NULL;
-	if (col->raw || col->enc->needs_c_collation)
-		check_raw_column(index, attno, col->collation);
-	if (OidIsValid(col->collation))
-		check_pattern_class(index, attno, col->collation);
 }
 
 /*
@@ -229,6 +151,72 @@ is_image_equal(Relation index, int attno, Oid collation)
 
 	return OidIsValid(proc) && index->rd_opcintype[attno] != BPCHAROID &&
 		DatumGetBool(OidFunctionCall1Coll(proc, collation, ObjectIdGetDatum(index->rd_opcintype[attno])));
+}
+
+/* The layout against which values of a raw or INCLUDE column are checked, or NULL. */
+static const SfxStructure *
+column_structure(Relation index, int attno)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), attno);
+
+	return sfx_structure_of(att->atttypid, att->attlen);
+}
+
+/*
+ * Fill *col.  A column is raw if its class has no byte encoding, or its collation does not compare
+ * by bytes.
+ */
+static void
+init_column(SfxColumn *col, Relation index, int attno)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(index), attno);
+	int16		option = index->rd_indoption[attno];
+
+	col->enc = column_encoding(index, attno);
+	col->type = index->rd_opcintype[attno];
+	col->composite = sfx_composite_of_column(col->type, att->atttypid);
+	col->collation = index->rd_indcollation[attno];
+	col->typlen = att->attlen;
+	col->typbyval = att->attbyval;
+	col->desc = (option & INDOPTION_DESC) != 0;
+	col->nulls_first = (option & INDOPTION_NULLS_FIRST) != 0;
+	col->bound = col->enc ? col->enc->bound : NULL;
+	if (col->enc && col->enc->needs_c_collation && OidIsValid(col->collation) && !SfxCollateIsC(col->collation))
+		col->enc = NULL;
+	col->raw = col->enc == NULL;
+	col->counted = col->raw && col->typlen == -1 && !is_string_type(col->type);
+	col->structure = col->raw ? column_structure(index, attno) : NULL;
+	if (col->raw || col->enc->needs_c_collation)
+		check_raw_column(index, attno, col->collation);
+	if (OidIsValid(col->collation))
+		check_pattern_class(index, attno, col->collation);
+}
+
+void
+sfx_keydesc_init(SfxKeyDesc *kd, Relation index)
+{
+	kd->nkeys = IndexRelationGetNumberOfKeyAttributes(index);
+	kd->natts = IndexRelationGetNumberOfAttributes(index);
+	kd->nrests = 0;
+	kd->grows = false;
+	kd->comparator = false;
+	kd->image_equal = true;
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		SfxColumn  *col = &kd->col[i];
+
+		init_column(col, index, i);
+		if (col->raw)
+		{
+			kd->comparator = true;
+			kd->image_equal &= is_image_equal(index, i, col->collation);
+			continue;
+		}
+		kd->nrests += col->enc->rest != NULL;
+		kd->grows |= col->enc->room != NULL;
+	}
+	for (int i = kd->nkeys; i < kd->natts; i++)
+		kd->col[i].structure = column_structure(index, i);
 }
 
 /* ------------------------------------------------------------------ encoding */

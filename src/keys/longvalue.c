@@ -24,7 +24,6 @@
 #include "access/detoast.h"
 #include "utils/memutils.h"
 
-
 #define CODE_END		0x00
 #define CODE_ESCAPE		0x01
 #define COUNT_BYTES		3

@@ -29,7 +29,6 @@
 #include "access/htup_details.h"
 #include "access/nbtree.h"
 #include "catalog/pg_opclass.h"
-#include "miscadmin.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
@@ -68,14 +67,6 @@ typedef struct SfxKeyOrder
 	int			left_out;		/* guesses that are still to be left out */
 	SortSupportData ssup[INDEX_MAX_KEYS];	/* bulk */
 } SfxKeyOrder;
-
-static int	order_cmp(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b, uint32_t blen);
-static int	order_guess(const SfxOrder *o, const uint8_t *a, uint32_t alen, const uint8_t *b,
-						uint32_t blen);
-static uint32_t order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen,
-							   const uint8_t *right, uint32_t rlen);
-static uint32_t order_ranks(const SfxOrder *o, const uint8_t *key, uint32_t len, uint8_t *out,
-							uint32_t cap);
 
 void
 sfx_column_sortsupport(Relation index, const SfxKeyDesc *kd, int attno, SortSupport ssup)
@@ -125,64 +116,6 @@ makes_guesses(const SfxKeyOrder *ko)
 	while (i < ko->kd->nkeys && !ko->kd->col[i].raw)
 		i++;
 	return i < ko->kd->nkeys && ko->ranks[i] != NULL && !ko->ranks[i]->numeric;
-}
-
-const SfxOrder *
-sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
-{
-	SfxKeyOrder *ko;
-
-	if (!kd->comparator)
-		return NULL;
-	ko = sfx_spare_get(SFX_SPARE_ORDER, sizeof(SfxKeyOrder));
-	ko->base.cmp = order_cmp;
-	ko->base.separate = order_separate;
-	ko->base.ranks = order_ranks;
-	ko->base.may_change = false;
-	ko->index = index;
-	ko->kd = kd;
-	ko->calls = 0;
-	ko->in_vain = ko->left_out = 0;
-	ko->scratch = AllocSetContextCreate(CurrentMemoryContext, "surfidx comparisons", ALLOCSET_SMALL_SIZES);
-	ko->bulk = bulk;
-	ko->unproved = 0;
-	for (int i = 0; i < kd->nkeys; i++)
-	{
-		ko->proved[i] = !kd->col[i].raw;
-		ko->ranks[i] = NULL;
-		if (!kd->col[i].raw)
-			continue;
-		if (bulk)
-			init_sortsupport(ko, i);
-		else
-			ko->proc[i] = index_getprocinfo(index, i + 1, BTORDER_PROC);
-		ko->is_text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
-		ko->base.may_change |= !ko->is_text[i];
-		/* now, since guesses are made under locks of pages or images */
-		if (is_guessable(ko, i))
-			ko->ranks[i] = sfx_collate_ranks(kd->col[i].collation);
-		ko->unproved++;
-	}
-	ko->base.guess = makes_guesses(ko) ? order_guess : NULL;
-	return &ko->base;
-}
-
-const SfxOrder *
-sfx_order_open(Relation index, SfxKeyDesc *kd, bool bulk)
-{
-	sfx_keydesc_init(kd, index);
-	return sfx_order_create(index, kd, bulk);
-}
-
-void
-sfx_order_end(const SfxOrder *o)
-{
-	SfxKeyOrder *ko = (SfxKeyOrder *) o;
-
-	if (o == NULL)
-		return;
-	MemoryContextDelete(ko->scratch);
-	sfx_spare_put(ko);
 }
 
 static inline int
@@ -638,4 +571,64 @@ order_separate(const SfxOrder *o, const uint8_t *left, uint32_t llen, const uint
 		return w.b - right;
 	}
 	return rlen;
+}
+
+/* ---- making one ---- */
+
+const SfxOrder *
+sfx_order_create(Relation index, const SfxKeyDesc *kd, bool bulk)
+{
+	SfxKeyOrder *ko;
+
+	if (!kd->comparator)
+		return NULL;
+	ko = sfx_spare_get(SFX_SPARE_ORDER, sizeof(SfxKeyOrder));
+	ko->base.cmp = order_cmp;
+	ko->base.separate = order_separate;
+	ko->base.ranks = order_ranks;
+	ko->base.may_change = false;
+	ko->index = index;
+	ko->kd = kd;
+	ko->calls = 0;
+	ko->in_vain = ko->left_out = 0;
+	ko->scratch = AllocSetContextCreate(CurrentMemoryContext, "surfidx comparisons", ALLOCSET_SMALL_SIZES);
+	ko->bulk = bulk;
+	ko->unproved = 0;
+	for (int i = 0; i < kd->nkeys; i++)
+	{
+		ko->proved[i] = !kd->col[i].raw;
+		ko->ranks[i] = NULL;
+		if (!kd->col[i].raw)
+			continue;
+		if (bulk)
+			init_sortsupport(ko, i);
+		else
+			ko->proc[i] = index_getprocinfo(index, i + 1, BTORDER_PROC);
+		ko->is_text[i] = index_getprocid(index, i + 1, BTORDER_PROC) == F_BTTEXTCMP;
+		ko->base.may_change |= !ko->is_text[i];
+		/* now, since guesses are made under locks of pages or images */
+		if (is_guessable(ko, i))
+			ko->ranks[i] = sfx_collate_ranks(kd->col[i].collation);
+		ko->unproved++;
+	}
+	ko->base.guess = makes_guesses(ko) ? order_guess : NULL;
+	return &ko->base;
+}
+
+const SfxOrder *
+sfx_order_open(Relation index, SfxKeyDesc *kd, bool bulk)
+{
+	sfx_keydesc_init(kd, index);
+	return sfx_order_create(index, kd, bulk);
+}
+
+void
+sfx_order_end(const SfxOrder *o)
+{
+	SfxKeyOrder *ko = (SfxKeyOrder *) o;
+
+	if (o == NULL)
+		return;
+	MemoryContextDelete(ko->scratch);
+	sfx_spare_put(ko);
 }

@@ -18,9 +18,6 @@
 #include "sound.h"
 #include "varlena.h"
 
-#include "access/detoast.h"
-#include "access/heaptoast.h"
-#include "access/toast_internals.h"
 #include "access/tupmacs.h"
 
 static inline int

@@ -18,7 +18,6 @@
 #include "raw.h"
 #include "varlena.h"
 
-#include "access/detoast.h"
 #include "access/tupmacs.h"
 
 static inline void

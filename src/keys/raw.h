@@ -5,7 +5,6 @@
 #ifndef SURFIDX_RAW_H
 #define SURFIDX_RAW_H
 
-#include "surfidx.h"
 #include "column.h"
 
 /* Bit 7 of a count's first byte: the count has two bytes. */

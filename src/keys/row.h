@@ -5,13 +5,11 @@
 #ifndef SURFIDX_ROW_H
 #define SURFIDX_ROW_H
 
-#include "surfidx.h"
 #include "column.h"
 #include "encode.h"
 #include "key.h"
 #include "leaf.h"
 
-#include "access/itup.h"
 #include "port/pg_bswap.h"
 
 /* An index tuple's size has 13 bits. */

@@ -11,6 +11,7 @@
  * are in the block, if they need no alignment.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "row_block.h"
 #include "encode.h"
 #include "key.h"
@@ -20,7 +21,6 @@
 
 #include <math.h>
 
-#include "access/tupmacs.h"
 #include "port/pg_bswap.h"
 
 /* How a column's value is read. */

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_ROW_BLOCK_H
 #define SURFIDX_ROW_BLOCK_H
 
-#include "surfidx.h"
 #include "column.h"
 #include "leaf.h"
 

@@ -12,7 +12,6 @@
 #include "source.h"
 #include "stats.h"
 
-#include "miscadmin.h"
 #include "utils/rel.h"
 #include "utils/spccache.h"
 

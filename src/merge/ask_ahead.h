@@ -5,7 +5,6 @@
 #ifndef SURFIDX_ASK_AHEAD_H
 #define SURFIDX_ASK_AHEAD_H
 
-#include "surfidx.h"
 #include "group.h"
 #include "source.h"
 #include "stats.h"

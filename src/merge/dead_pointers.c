@@ -19,7 +19,6 @@
 #include "meta.h"
 #include "subxact.h"
 
-#include "access/heapam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"

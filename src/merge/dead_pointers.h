@@ -6,7 +6,6 @@
 #ifndef SURFIDX_STUBS_H
 #define SURFIDX_STUBS_H
 
-#include "surfidx.h"
 #include "meta.h"
 
 /*

@@ -25,12 +25,9 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
-#include "access/xlog.h"
-#include "catalog/catalog.h"
 #include "miscadmin.h"
-#include "storage/bufmgr.h"
+#include "catalog/catalog.h"
 #include "storage/lmgr.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 

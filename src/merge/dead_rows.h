@@ -6,7 +6,6 @@
 #ifndef SURFIDX_DEAD_H
 #define SURFIDX_DEAD_H
 
-#include "surfidx.h"
 #include "horizon.h"
 #include "leaf.h"
 

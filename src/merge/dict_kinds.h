@@ -5,7 +5,6 @@
 #ifndef SURFIDX_DICT_KINDS_H
 #define SURFIDX_DICT_KINDS_H
 
-#include "surfidx.h"
 #include "hope.h"
 
 /*

@@ -35,7 +35,6 @@
 
 #include <math.h>
 
-#include "access/heapam.h"
 #include "access/tableam.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
@@ -354,7 +353,6 @@ train_kinds(int option, const SfxHopeKey *rests, uint32 n, double entries, SfxDi
 	uint8	   *kind = palloc(Max(n, 1));
 	int			kinds = sfx_rest_kinds(rests, n, most, kind);
 	int			made = 0;
-
 
 	memcpy(choice, old, sizeof(SfxDictChoice) * nold);
 	for (int k = 0; k < kinds; k++)

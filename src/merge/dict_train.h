@@ -5,7 +5,6 @@
 #ifndef SURFIDX_DICT_TRAIN_H
 #define SURFIDX_DICT_TRAIN_H
 
-#include "surfidx.h"
 #include "dict.h"
 #include "stats.h"
 

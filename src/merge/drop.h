@@ -5,9 +5,8 @@
 #ifndef SFX_DROP_H
 #define SFX_DROP_H
 
-#include "surfidx.h"
-#include "find.h"
 #include "horizon.h"
+#include "meta.h"
 
 /* A generation or run that is off the metapage's list, and whose pages are not yet free. */
 typedef struct SfxDropped

@@ -12,8 +12,6 @@
 #include "page.h"
 #include "stats.h"
 
-
-
 /* The block of the page of that level that holds pos; *child: the block of its child that does. */
 static BlockNumber
 find_downlink(const SfxTree *t, const SfxPos *pos, int level,
@@ -147,9 +145,7 @@ sfx_group_is_cut(const SfxGroup *group, int i)
 SfxPos
 sfx_group_low(const SfxGroup *group)
 {
-	SfxPos		min = {(const uint8_t *) "", 0, 0};
-
-	return group->has_node ? group->node.children[group->from].low : min;
+	return group->has_node ? group->node.children[group->from].low : SFX_POS_FIRST;
 }
 
 bool

@@ -5,10 +5,8 @@
 #ifndef SURFIDX_GROUP_H
 #define SURFIDX_GROUP_H
 
-#include "surfidx.h"
 #include "find.h"
 #include "horizon.h"
-#include "meta.h"
 #include "stats.h"
 
 /*

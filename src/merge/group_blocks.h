@@ -5,7 +5,6 @@
 #ifndef SURFIDX_GROUP_BLOCKS_H
 #define SURFIDX_GROUP_BLOCKS_H
 
-#include "surfidx.h"
 #include "find.h"
 #include "group.h"
 

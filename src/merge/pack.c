@@ -20,7 +20,6 @@
 
 #include "access/table.h"
 #include "miscadmin.h"
-#include "storage/itemptr.h"
 #include "utils/rel.h"
 
 #define LAST_PAGE_SPREAD	0.03	/* error of the estimate of a group's last page */

@@ -5,15 +5,12 @@
 #ifndef SURFIDX_PACK_H
 #define SURFIDX_PACK_H
 
-#include "surfidx.h"
 #include "dead_rows.h"
 #include "dict.h"
 #include "find.h"
 #include "group.h"
-#include "hope.h"
 #include "leaf.h"
 #include "recover.h"
-#include "rewrite.h"
 #include "source.h"
 
 #define MERGE_ROOM			3	/* pages that the leaf at which the source stands may need after

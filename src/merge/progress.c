@@ -6,12 +6,12 @@
  * readers may combine numbers of different moments.  If all slots are taken, a merge is not shown.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "progress.h"
 #include "shared_area.h"
 #include "shared_use.h"
 #include "sql_rows.h"
 
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "utils/builtins.h"
@@ -69,6 +69,12 @@ sfx_progress_end(SfxProgress *p)
 }
 
 void
+sfx_progress_clean_up(int code, Datum progress)
+{
+	sfx_progress_end((SfxProgress *) DatumGetPointer(progress));
+}
+
+void
 sfx_progress_use(SfxSharedUse *use)
 {
 	*use = (SfxSharedUse) {.what = "merges",.places = PROGRESS_SLOTS,.taken = -1,.evicted = -1};
@@ -84,9 +90,8 @@ surfidx_progress(PG_FUNCTION_ARGS)
 		"starting", "merging the delta", "merging a run", "sleeping", "cutting keys",
 		"recovering keys"
 	};
-	ReturnSetInfo *rsinfo;
+	ReturnSetInfo *rsinfo = sfx_many_rows(fcinfo, PROGRESS_COLUMNS);
 
-	rsinfo = sfx_many_rows(fcinfo, PROGRESS_COLUMNS);
 	for (int i = 0; shared && i < PROGRESS_SLOTS; i++)
 	{
 		SfxProgress p;

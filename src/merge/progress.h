@@ -5,7 +5,6 @@
 #ifndef SURFIDX_PROGRESS_H
 #define SURFIDX_PROGRESS_H
 
-#include "surfidx.h"
 #include "shared_area.h"
 
 #include "datatype/timestamp.h"
@@ -43,6 +42,9 @@ typedef struct SfxProgress
  */
 extern SfxProgress *sfx_progress_begin(Relation index);
 extern void sfx_progress_end(SfxProgress *p);
+
+/* The same, for PG_ENSURE_ERROR_CLEANUP. */
+extern void sfx_progress_clean_up(int code, Datum progress);
 
 /* A row of surfidx_shared_memory(). */
 struct SfxSharedUse;

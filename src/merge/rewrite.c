@@ -29,8 +29,6 @@
 #include "stats.h"
 #include "wal.h"
 
-#include "utils/rel.h"
-
 #define MERGE_PAGES			24	/* pages after which a group takes no entry from the source, at
 								 * most */
 #define LAST_PAGE_SPARSE	(SFX_BODY_CAPACITY / 10 * 6)	/* with fewer bytes a group's last page

@@ -5,16 +5,10 @@
 #ifndef SURFIDX_REWRITE_H
 #define SURFIDX_REWRITE_H
 
-#include "surfidx.h"
 #include "dead_rows.h"
 #include "group.h"
 #include "source.h"
 #include "stats.h"
-#include "find.h"
-#include "horizon.h"
-#include "leaf.h"
-#include "meta.h"
-#include "pos.h"
 
 /*
  * Rewrite the group with the entries of src (may be NULL), which stands at its first entry for the

@@ -12,11 +12,13 @@
 #include "leaf.h"
 #include "merge_lock.h"
 #include "meta.h"
+#include "order.h"
 #include "page.h"
 #include "pos.h"
 #include "source.h"
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
 #define FEW_PAGES	16			/* pages of log whose image is made quickly, or exists */
 #define DEAD_SHARE	16			/* if one entry in so many is known to be dead, the image is used,
@@ -27,20 +29,13 @@ sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const Sfx
 				uint32 run, int g, SfxLogSorted *log)
 {
 	Assert(sfx_merge_lock_held(index));
-	src->index = index;
-	src->order = order;
-	src->meta = meta;
-	src->run = run;
-	src->g = g;
-	src->log = log;
+	*src = (SfxSource)
+	{
+		.index = index,.order = order,.meta = meta,.run = run,.g = g,.log = log
+	};
 	src->seen = log ? sfx_log_sorted_seen(log) : 0;
 	src->unchanged = log && sfx_log_sorted_unchanged(log);
-	src->horizon.xid = InvalidTransactionId;
-	src->horizon.catalog = false;
-	src->n = src->at = 0;
-	src->more = false;
 	src->block = run != 0 ? palloc(sizeof(SfxBlock)) : NULL;
-	src->chunk = src->entry = NULL;
 	if (log != NULL)
 	{
 		Assert(run == 0 && !sfx_carried_from(meta, g));
@@ -290,9 +285,14 @@ sfx_source_advance(SfxSource *src)
 	}
 }
 
-bool
-sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
-					SfxLogSorted *log, SfxPosBuf *pos, uint64 *n)
+/*
+ * Replace *pos by the position of the first entry >= *pos of generation meta->gens[g], or by one
+ * not far before it.  log: as from sfx_source_log.  *n: number of entries of the generation.  False
+ * if there is none, or if the image is found to be in another order (K4) and is discarded.
+ */
+static bool
+generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
+				SfxLogSorted *log, SfxPosBuf *pos, uint64 *n)
 {
 	SfxImage   *img;
 	SfxNodeAlloc a;
@@ -331,4 +331,54 @@ sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, 
 	if (misled)
 		sfx_image_forget(index, meta, meta->gens[g].gen);
 	return found && !misled;
+}
+
+uint64
+sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
+				   SfxLeafVisit visit, void *arg)
+{
+	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
+	SfxLogSorted *log = sfx_source_log(index, order, meta, g);
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx leaves touched",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	SfxNode		node = {0};
+	uint64		n = 0;
+	int			child = 0;
+
+	Assert(sfx_merge_lock_held(index));
+	sfx_pos_set(pos, &SFX_POS_FIRST);
+	while (generation_next(index, order, meta, g, log, pos, &n) && SfxMetaMain(meta)->level > 0)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (child == node.nchildren ||
+			(!node.high_inf && sfx_order_cmp_pos(order, &node.high, &pos->pos) <= 0))
+		{
+			MemoryContextReset(cxt);
+			sfx_tree_load(SfxTreeOf(index, order, meta, SfxMetaMain(meta)->id), &pos->pos, 1,
+						  &node);
+			child = 0;
+		}
+		while (child + 1 < node.nchildren &&
+			   sfx_order_cmp_pos(order, &node.children[child + 1].low, &pos->pos) <= 0)
+			child++;
+		if (!visit(&node.children[child], n, arg))
+			break;
+
+		/*
+		 * continue at the next leaf; if it has another parent, its low fence is the high fence of
+		 * this parent
+		 */
+		if (++child < node.nchildren)
+			sfx_pos_set(pos, &node.children[child].low);
+		else if (node.high_inf)
+			break;
+		else
+			sfx_pos_set(pos, &node.high);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	sfx_log_sorted_free(log);
+	pfree(pos);
+	return n;
 }

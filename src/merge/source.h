@@ -5,8 +5,8 @@
 #ifndef SURFIDX_SOURCE_H
 #define SURFIDX_SOURCE_H
 
-#include "surfidx.h"
 #include "horizon.h"
+#include "inner.h"
 #include "leaf.h"
 #include "log_sorted.h"
 #include "meta.h"
@@ -65,11 +65,17 @@ extern const SfxEntry *sfx_source_peek(SfxSource *src);
 extern void sfx_source_advance(SfxSource *src);
 
 /*
- * Replaces *pos by the position of the first entry >= *pos of generation meta->gens[g], or by one
- * not far before it.  log: as above.  *n: number of entries of the generation.  False if there is
- * none, or if the image is found to be in another order (K4) and is discarded.
+ * Called with a leaf, as its parent has it, and the number of the generation's entries.  False ends
+ * the walk.
  */
-extern bool sfx_generation_next(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
-								SfxLogSorted *log, SfxPosBuf *pos, uint64 *n);
+typedef bool (*SfxLeafVisit) (const SfxChild *leaf, uint64 entries, void *arg);
+
+/*
+ * Visit the leaves of the main tree into which entries of generation meta->gens[g] fall, from left
+ * to right; none, if the root is a leaf.  Returns the number of the generation's entries; 0 also if
+ * its image is not available.  Merge lock held (asserted), meta read under it.
+ */
+extern uint64 sfx_leaves_touched(Relation index, const SfxOrder *order, const SfxMeta *meta, int g,
+								 SfxLeafVisit visit, void *arg);
 
 #endif							/* SURFIDX_SOURCE_H */

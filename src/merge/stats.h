@@ -5,8 +5,6 @@
 #ifndef SURFIDX_STATS_H
 #define SURFIDX_STATS_H
 
-#include "surfidx.h"
-#include "hope.h"
 #include "horizon.h"
 #include "leaf.h"
 #include "meta.h"

@@ -18,17 +18,14 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "index_only.h"
 #include "offset.h"
 #include "offset_path.h"
 #include "percentile.h"
 #include "scan.h"
 #include "settings.h"
-#include "stop.h"
 #include "visible.h"
 
-#include "access/genam.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"
 #include "miscadmin.h"

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_OFFSET_H
 #define SURFIDX_OFFSET_H
 
-#include "surfidx.h"
-
 /* At preload: install the hooks. */
 extern void sfx_offset_init(void);
 

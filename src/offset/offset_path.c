@@ -10,12 +10,9 @@
 #include "agg_offer.h"
 #include "cost.h"
 #include "offset_path.h"
-#include "settings.h"
 #include "visible.h"
 
-#include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
-#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"

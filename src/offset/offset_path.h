@@ -5,8 +5,6 @@
 #ifndef SURFIDX_OFFSET_PATH_H
 #define SURFIDX_OFFSET_PATH_H
 
-#include "surfidx.h"
-
 #include "storage/block.h"
 
 /* Is it wanted that the index passes over them (surfidx.offset_by_rank)? */

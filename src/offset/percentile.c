@@ -12,14 +12,12 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "offset_path.h"
 #include "percentile.h"
 #include "percentile_query.h"
 #include "settings.h"
 #include "settled.h"
 
-#include "access/genam.h"
 #include "access/sysattr.h"
 #include "access/table.h"
 #include "access/xlog.h"
@@ -28,7 +26,6 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
 #include "parser/parsetree.h"
-#include "storage/bufmgr.h"
 #include "utils/rel.h"
 
 /* Tables with fewer pages are left to core: they are read before a second plan is made. */

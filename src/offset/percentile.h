@@ -5,8 +5,6 @@
 #ifndef SURFIDX_PERCENTILE_H
 #define SURFIDX_PERCENTILE_H
 
-#include "surfidx.h"
-
 /* At preload: install the hook. */
 extern void sfx_percentile_init(void);
 

@@ -26,16 +26,13 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "percentile_query.h"
 
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
-#include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 #include "utils/array.h"
 #include "utils/fmgroids.h"

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_PERCENTILE_QUERY_H
 #define SURFIDX_PERCENTILE_QUERY_H
 
-#include "surfidx.h"
-
 #include "nodes/params.h"
 #include "nodes/parsenodes.h"
 

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_BUFHINT_H
 #define SURFIDX_BUFHINT_H
 
-#include "surfidx.h"
-
 /*
  * As ReadBuffer, but faster if this backend has read the page lately.  The page is pinned, not
  * locked.

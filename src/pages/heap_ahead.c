@@ -15,9 +15,7 @@
 #include "page.h"
 #include "settings.h"
 
-#include "access/heapam.h"
 #include "access/tableam.h"
-#include "storage/bufmgr.h"
 #include "utils/spccache.h"
 
 #define HITS_ENOUGH		16

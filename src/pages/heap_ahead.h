@@ -5,8 +5,6 @@
 #ifndef SURFIDX_HEAP_AHEAD_H
 #define SURFIDX_HEAP_AHEAD_H
 
-#include "surfidx.h"
-
 #include "executor/instrument.h"
 #include "utils/rel.h"
 

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_LOG_FORMAT_H
 #define SURFIDX_LOG_FORMAT_H
 
-#include "surfidx.h"
-
 /*
  * Body of a log page: SfxLogHeader, then entries, unaligned, up to pd_lower:
  *

@@ -5,10 +5,10 @@
  * end with the transaction.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "merge_lock.h"
 
 #include "miscadmin.h"
-#include "storage/lmgr.h"
 #include "utils/rel.h"
 
 #define LOCK_FIELD_MERGE	1	/* objsubid of the merge lock */

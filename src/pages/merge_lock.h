@@ -25,8 +25,6 @@
 #ifndef SURFIDX_MERGE_LOCK_H
 #define SURFIDX_MERGE_LOCK_H
 
-#include "surfidx.h"
-
 /*
  * The merge lock: its holder is the single writer of all trees of the index (T2).  It is held until
  * it is released, or the transaction ends.  sfx_merge_lock waits; sfx_merge_trylock returns false

@@ -18,9 +18,7 @@
 #include "meta.h"
 #include "metacache.h"
 
-#include "access/genam.h"
 #include "port/atomics.h"
-#include "storage/shmem.h"
 #include "utils/rel.h"
 
 #define KEPT			64		/* indexes: as many as 6 bits have values */

@@ -7,7 +7,6 @@
 #include "surfidx.h"
 #include "page.h"
 
-#include "access/heapam.h"
 #include "storage/smgr.h"
 #include "utils/rel.h"
 

@@ -5,10 +5,7 @@
 #ifndef SURFIDX_PAGE_H
 #define SURFIDX_PAGE_H
 
-#include "surfidx.h"
-
 #include "access/htup_details.h"
-#include "storage/bufmgr.h"
 
 /*
  *	offset	size	what

@@ -9,8 +9,6 @@
 #ifndef SURFIDX_RETRY_H
 #define SURFIDX_RETRY_H
 
-#include "surfidx.h"
-
 #include "access/xlogdefs.h"
 
 /* The tries of one search.  Begins as {.index = index}. */

@@ -17,7 +17,6 @@
 #ifndef SURFIDX_WAL_H
 #define SURFIDX_WAL_H
 
-#include "surfidx.h"
 #include "horizon.h"
 #include "inner.h"
 #include "meta.h"

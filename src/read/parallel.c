@@ -15,10 +15,8 @@
 #include "surfidx.h"
 #include "find.h"
 #include "meta.h"
-#include "page.h"
 #include "scan_impl.h"
 
-#include "pgstat.h"
 #include "storage/condition_variable.h"
 #include "storage/spin.h"
 #include "utils/wait_event.h"

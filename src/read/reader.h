@@ -8,10 +8,8 @@
 #ifndef SURFIDX_READER_H
 #define SURFIDX_READER_H
 
-#include "surfidx.h"
 #include "leaf.h"
 #include "log_watch.h"
-#include "pos.h"
 
 typedef struct SfxReader SfxReader;
 

@@ -18,7 +18,6 @@
 #include "meta.h"
 #include "reader_impl.h"
 
-#include "storage/smgr.h"
 #include "utils/spccache.h"
 
 #define WINDOW_MAX		32

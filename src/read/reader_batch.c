@@ -9,13 +9,9 @@
 #include "image.h"
 #include "log.h"
 #include "meta.h"
-#include "page.h"
 #include "pos.h"
 #include "reader_impl.h"
 #include "requests.h"
-
-#include "miscadmin.h"
-#include "utils/memutils.h"
 
 StaticAssertDecl(SFX_LOG_END_MAX <= READER_BATCH * SFX_LOG_MIN_ENTRY,
 				 "a batch has room for the log's end");

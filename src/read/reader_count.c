@@ -9,7 +9,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "count_tree.h"
 #include "counters.h"
 #include "delta.h"

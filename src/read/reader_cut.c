@@ -13,8 +13,6 @@
 #include "reader_impl.h"
 #include "recover.h"
 
-#include "utils/memutils.h"
-
 /*
  * So many keys of a block are decoded at once if they may be recovered: with the others of a group
  * of front-coded ones they have room in a block, however long they are.

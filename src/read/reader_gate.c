@@ -6,7 +6,6 @@
 #include "bufhint.h"
 #include "meta.h"
 #include "metacache.h"
-#include "page.h"
 #include "pending.h"
 #include "reader_impl.h"
 

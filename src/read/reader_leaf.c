@@ -13,8 +13,6 @@
 #include "page.h"
 #include "reader_impl.h"
 
-#include "utils/memutils.h"
-
 /* The keys of a block to be decoded at once; 0: all. */
 static inline int
 next_part(SfxReader *r)

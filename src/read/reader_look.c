@@ -10,8 +10,6 @@
 #include "reader_impl.h"
 #include "visible.h"
 
-#include "utils/memutils.h"
-
 StaticAssertDecl(READER_LASTING <= SFX_VISIBILITY_ROWS, "a batch's rows are looked at together");
 
 void

@@ -12,7 +12,6 @@
 #ifndef SURFIDX_READER_PARTS_H
 #define SURFIDX_READER_PARTS_H
 
-#include "surfidx.h"
 #include "block_copy.h"
 #include "counters.h"
 #include "dead_leaf.h"

@@ -15,7 +15,6 @@
 #include "count_delta.h"
 #include "count_tree.h"
 #include "meta.h"
-#include "page.h"
 #include "reader_impl.h"
 #include "visible.h"
 

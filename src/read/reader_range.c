@@ -7,7 +7,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "key.h"
 #include "page.h"
 #include "predicate.h"
 #include "reader_impl.h"

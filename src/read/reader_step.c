@@ -7,7 +7,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "leaf.h"
 #include "meta.h"
 #include "reader_impl.h"
 #include "retry.h"

@@ -14,6 +14,7 @@
  * nearest to one another.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "predicate.h"
 #include "shared_area.h"
 
@@ -25,7 +26,6 @@
 #include "miscadmin.h"
 #include "storage/lwlock.h"
 #include "storage/predicate.h"
-#include "storage/shmem.h"
 #include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_PREDICATE_H
 #define SURFIDX_PREDICATE_H
 
-#include "surfidx.h"
 #include "leaf.h"
 #include "shared_area.h"
 

@@ -21,9 +21,6 @@
 #include "access/relation.h"
 #include "access/stratnum.h"
 #include "access/table.h"
-#include "access/xlog.h"
-#include "catalog/index.h"
-#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -37,7 +34,6 @@
 #include "utils/rel.h"
 #include "utils/rls.h"
 #include "utils/typcache.h"
-
 
 /* ---- opening ---- */
 
@@ -334,12 +330,8 @@ sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
 	range->empty = false;
 	if (low->isnull && high->isnull)
 	{
-		range->lo.key = range->lobuf;
-		range->lo.len = 0;
-		range->lo.tid = 0;
-		range->hi.key = NULL;
-		range->hi.len = 0;
-		range->hi.tid = 0;
+		range->lo = (SfxPos) {range->lobuf, 0, 0};
+		range->hi = SFX_POS_END;
 		pfree(end);
 		return;
 	}

@@ -5,7 +5,6 @@
 #ifndef SURFIDX_BOUNDS_H
 #define SURFIDX_BOUNDS_H
 
-#include "surfidx.h"
 #include "column.h"
 #include "pos.h"
 

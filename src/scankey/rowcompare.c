@@ -4,6 +4,7 @@
  * scankey_row.c computes the ranges that they bound; the functions here evaluate them for an entry.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "rowcompare.h"
 
 #include "access/stratnum.h"

@@ -8,8 +8,6 @@
 #ifndef SURFIDX_ROWCOMPARE_H
 #define SURFIDX_ROWCOMPARE_H
 
-#include "surfidx.h"
-
 #include "access/skey.h"
 
 /*

@@ -12,11 +12,6 @@
 
 #include "utils/memutils.h"
 
-static bool same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys);
-static void take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys);
-
-/* ------------------------------------------------------------------ the public face */
-
 void
 sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int nkeys)
 {
@@ -61,6 +56,101 @@ sfx_scankeys_end(SfxScanKeys *sk)
 		pfree(sk->leap_to);
 	}
 }
+
+/* ------------------------------------------------------------------ the shape */
+
+/* The flags of a key that belong to the shape. */
+static inline int
+shape_flags(const ScanKeyData *key)
+{
+	if (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL))
+		return key->sk_flags;
+	return key->sk_flags & ~SK_ISNULL;
+}
+
+static bool
+same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	if (nkeys != sk->nquals)
+		return false;
+	for (int i = 0; i < nkeys; i++)
+	{
+		const SfxQual *q = &sk->quals[i];
+		const ScanKeyData *key = &keys[q->keyno];
+
+		if (key->sk_attno != q->col + 1 || key->sk_strategy != (q->row ? q->row : q->strategy) ||
+			shape_flags(key) != q->flags || sfx_first_key(key)->sk_subtype != q->subtype)
+			return false;
+	}
+	return true;
+}
+
+/* Does the preparation of this condition need memory? */
+static bool
+needs_work_memory(const SfxKeyDesc *kd, const SfxQual *q)
+{
+	return (q->flags & SK_SEARCHARRAY) || q->row ||
+		(!q->is_test && !(q->own_type && kd->col[q->col].typbyval));
+}
+
+/* What a row comparison implies for its first column alone: <= or >=. */
+static inline StrategyNumber
+first_strategy(StrategyNumber row)
+{
+	if (row <= BTLessEqualStrategyNumber)
+		return BTLessEqualStrategyNumber;
+	return BTGreaterEqualStrategyNumber;
+}
+
+/* The shape of key number i. */
+static SfxQual
+shape_of(const SfxScanKeys *sk, const ScanKeyData *key, int i)
+{
+	bool		row = (key->sk_flags & SK_ROW_HEADER) != 0;
+	SfxQual		q;
+
+	if ((key->sk_flags & (SK_ROW_MEMBER | SK_ORDER_BY)) ||
+		key->sk_attno < 1 || key->sk_attno > sk->kd->nkeys)
+		elog(ERROR, "unsupported scan key for surfidx index \"%s\"",
+			 RelationGetRelationName(sk->index));
+
+	memset(&q, 0, sizeof(q));
+	q.keyno = i;
+	q.col = key->sk_attno - 1;
+	q.flags = shape_flags(key);
+	q.row = row ? key->sk_strategy : 0;
+	q.upto = row ? sfx_row_upto(key) : key->sk_attno;
+	q.strategy = row ? first_strategy(key->sk_strategy) : key->sk_strategy;
+	q.subtype = sfx_first_key(key)->sk_subtype;
+	q.is_test = (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)) != 0;
+	q.own_type = q.subtype == InvalidOid || q.subtype == sk->kd->col[q.col].type;
+	if (!q.is_test && (q.strategy < BTLessStrategyNumber || q.strategy > BTGreaterStrategyNumber))
+		elog(ERROR, "unsupported strategy %d for surfidx index \"%s\"", q.strategy,
+			 RelationGetRelationName(sk->index));
+	return q;
+}
+
+static void
+take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys)
+{
+	for (int i = 0; i < nkeys; i++)
+	{
+		SfxQual		q = shape_of(sk, &keys[i], i);
+		int			at = i;
+
+		if (sk->work == NULL && needs_work_memory(sk->kd, &q))
+			sk->work = AllocSetContextCreate(sk->parent, "surfidx scan keys", ALLOCSET_SMALL_SIZES);
+
+		/* sorted by column, else in their order */
+		for (; at > 0 && sk->quals[at - 1].col > q.col; at--)
+			sk->quals[at] = sk->quals[at - 1];
+		sk->quals[at] = q;
+	}
+	sk->nquals = nkeys;
+	sk->shaped = true;
+}
+
+/* ------------------------------------------------------------------ the ranges */
 
 /* Do conditions bound the first column on both sides, so that all ranges have two ends? */
 static bool
@@ -366,97 +456,4 @@ sfx_scankeys_stand_as(SfxScanKeys *sk, const SfxScanKeys *other)
 	}
 	sk->piece = other->piece;
 	return true;
-}
-
-/* ------------------------------------------------------------------ the shape */
-
-/* The flags of a key that belong to the shape. */
-static inline int
-shape_flags(const ScanKeyData *key)
-{
-	if (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL))
-		return key->sk_flags;
-	return key->sk_flags & ~SK_ISNULL;
-}
-
-static bool
-same_shape(const SfxScanKeys *sk, ScanKey keys, int nkeys)
-{
-	if (nkeys != sk->nquals)
-		return false;
-	for (int i = 0; i < nkeys; i++)
-	{
-		const SfxQual *q = &sk->quals[i];
-		const ScanKeyData *key = &keys[q->keyno];
-
-		if (key->sk_attno != q->col + 1 || key->sk_strategy != (q->row ? q->row : q->strategy) ||
-			shape_flags(key) != q->flags || sfx_first_key(key)->sk_subtype != q->subtype)
-			return false;
-	}
-	return true;
-}
-
-/* Does the preparation of this condition need memory? */
-static bool
-needs_work_memory(const SfxKeyDesc *kd, const SfxQual *q)
-{
-	return (q->flags & SK_SEARCHARRAY) || q->row ||
-		(!q->is_test && !(q->own_type && kd->col[q->col].typbyval));
-}
-
-/* What a row comparison implies for its first column alone: <= or >=. */
-static inline StrategyNumber
-first_strategy(StrategyNumber row)
-{
-	if (row <= BTLessEqualStrategyNumber)
-		return BTLessEqualStrategyNumber;
-	return BTGreaterEqualStrategyNumber;
-}
-
-/* The shape of key number i. */
-static SfxQual
-shape_of(const SfxScanKeys *sk, const ScanKeyData *key, int i)
-{
-	bool		row = (key->sk_flags & SK_ROW_HEADER) != 0;
-	SfxQual		q;
-
-	if ((key->sk_flags & (SK_ROW_MEMBER | SK_ORDER_BY)) ||
-		key->sk_attno < 1 || key->sk_attno > sk->kd->nkeys)
-		elog(ERROR, "unsupported scan key for surfidx index \"%s\"",
-			 RelationGetRelationName(sk->index));
-
-	memset(&q, 0, sizeof(q));
-	q.keyno = i;
-	q.col = key->sk_attno - 1;
-	q.flags = shape_flags(key);
-	q.row = row ? key->sk_strategy : 0;
-	q.upto = row ? sfx_row_upto(key) : key->sk_attno;
-	q.strategy = row ? first_strategy(key->sk_strategy) : key->sk_strategy;
-	q.subtype = sfx_first_key(key)->sk_subtype;
-	q.is_test = (key->sk_flags & (SK_SEARCHNULL | SK_SEARCHNOTNULL)) != 0;
-	q.own_type = q.subtype == InvalidOid || q.subtype == sk->kd->col[q.col].type;
-	if (!q.is_test && (q.strategy < BTLessStrategyNumber || q.strategy > BTGreaterStrategyNumber))
-		elog(ERROR, "unsupported strategy %d for surfidx index \"%s\"", q.strategy,
-			 RelationGetRelationName(sk->index));
-	return q;
-}
-
-static void
-take_shape(SfxScanKeys *sk, ScanKey keys, int nkeys)
-{
-	for (int i = 0; i < nkeys; i++)
-	{
-		SfxQual		q = shape_of(sk, &keys[i], i);
-		int			at = i;
-
-		if (sk->work == NULL && needs_work_memory(sk->kd, &q))
-			sk->work = AllocSetContextCreate(sk->parent, "surfidx scan keys", ALLOCSET_SMALL_SIZES);
-
-		/* sorted by column, else in their order */
-		for (; at > 0 && sk->quals[at - 1].col > q.col; at--)
-			sk->quals[at] = sk->quals[at - 1];
-		sk->quals[at] = q;
-	}
-	sk->nquals = nkeys;
-	sk->shaped = true;
 }

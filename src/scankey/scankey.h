@@ -20,7 +20,6 @@
 #ifndef SFX_SCANKEY_H
 #define SFX_SCANKEY_H
 
-#include "surfidx.h"
 #include "column.h"
 #include "leaf.h"
 #include "pos.h"

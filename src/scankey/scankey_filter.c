@@ -3,7 +3,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "block_format.h"
 #include "key.h"
 #include "rowcompare.h"
 #include "scankey.h"

@@ -24,7 +24,6 @@
 #ifndef SFX_SCANKEY_IMPL_H
 #define SFX_SCANKEY_IMPL_H
 
-#include "surfidx.h"
 #include "column.h"
 #include "encode.h"
 #include "order.h"

@@ -14,8 +14,6 @@
 #include "scankey.h"
 #include "scankey_impl.h"
 
-#include "utils/memutils.h"
-
 /* The interval of a filter's column that the filter allows, or a wider one.  False: none. */
 static bool
 allowed_interval(SfxScanKeys *sk, SfxScanFilter *f, ScanKey keys, ByteRange *iv)

@@ -26,7 +26,6 @@
 #include "pos.h"
 #include "source.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #define LOOK_ENTRIES	8192	/* entries examined in one hold of the image's lock */
@@ -57,14 +56,6 @@ typedef struct Picked
 
 /* ---- carrying over ---- */
 
-static void
-start_walk(SfxCarry *c)
-{
-	SfxPos		start = {(const uint8_t *) "", 0, 0};
-
-	sfx_pos_set(&c->from, &start);
-}
-
 SfxCarry *
 sfx_carry_begin(Relation index, const SfxOrder *order)
 {
@@ -73,7 +64,7 @@ sfx_carry_begin(Relation index, const SfxOrder *order)
 	c->index = index;
 	c->order = order;
 	c->cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx carry over", ALLOCSET_DEFAULT_SIZES);
-	start_walk(c);
+	sfx_pos_set(&c->from, &SFX_POS_FIRST);
 	return c;
 }
 
@@ -163,7 +154,7 @@ choose(SfxCarry *c, const SfxMeta *meta, int g)
 	while (c->least > 1 && c->of + c->count[c->least - 1] <= c->limit)
 		c->of += c->count[--c->least];
 	c->chosen = true;
-	start_walk(c);
+	sfx_pos_set(&c->from, &SFX_POS_FIRST);
 	/* with of == limit picks() takes every candidate */
 	c->of = Max(c->of, c->limit);
 	return c->limit > 0;

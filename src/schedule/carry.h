@@ -5,10 +5,7 @@
 #ifndef SURFIDX_CARRY_H
 #define SURFIDX_CARRY_H
 
-#include "surfidx.h"
-#include "leaf.h"
 #include "meta.h"
-#include "rewrite.h"
 
 typedef struct SfxCarry SfxCarry;
 

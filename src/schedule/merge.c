@@ -9,9 +9,7 @@
 #include "carried.h"
 #include "carry.h"
 #include "column.h"
-#include "dict.h"
 #include "dict_train.h"
-#include "group.h"
 #include "log.h"
 #include "merge.h"
 #include "merge_impl.h"
@@ -170,12 +168,6 @@ merge_runs(Merge *m)
 /* Of merges by inserters: a worker would have come by now. */
 static const char *const no_worker = "an insert found no worker";
 
-static void
-end_progress(int code, Datum arg)
-{
-	sfx_progress_end((SfxProgress *) DatumGetPointer(arg));
-}
-
 /* Report a merge that took surfidx.log_merge_min_duration or longer in the server log. */
 static void
 log_merge(const Merge *m, TimestampTz began)
@@ -219,7 +211,7 @@ merge_all(const Merge *how)
 	m->sample = sfx_dict_possible(m->index, kd) ? palloc(sizeof(SfxRestSample)) : NULL;
 	sfx_kept_init(&m->kept);
 	m->progress = sfx_progress_begin(m->index);
-	PG_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
+	PG_ENSURE_ERROR_CLEANUP(sfx_progress_clean_up, PointerGetDatum(m->progress));
 	{
 		bool		all = merge_generations(m);
 
@@ -227,7 +219,7 @@ merge_all(const Merge *how)
 		if (all && m->runs)
 			merge_runs(m);
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(end_progress, PointerGetDatum(m->progress));
+	PG_END_ENSURE_ERROR_CLEANUP(sfx_progress_clean_up, PointerGetDatum(m->progress));
 	sfx_progress_end(m->progress);
 	log_merge(m, began);
 	merged = m->stats.taken;

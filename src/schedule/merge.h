@@ -5,10 +5,7 @@
 #ifndef SURFIDX_MERGE_H
 #define SURFIDX_MERGE_H
 
-#include "surfidx.h"
 #include "dead_rows.h"
-
-#include "access/genam.h"
 
 /*
  * Freeze the active generation and merge the whole delta and all runs into the main tree, group by

@@ -6,8 +6,8 @@
 #ifndef SURFIDX_MERGE_IMPL_H
 #define SURFIDX_MERGE_IMPL_H
 
-#include "surfidx.h"
 #include "dead_pointers.h"
+#include "dead_rows.h"
 #include "drop.h"
 #include "group.h"
 #include "log_sorted.h"

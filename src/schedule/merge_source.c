@@ -11,25 +11,20 @@
 #include "surfidx.h"
 #include "collate.h"
 #include "dead_rows.h"
-#include "dict.h"
 #include "dict_train.h"
 #include "find.h"
 #include "horizon.h"
 #include "leaf.h"
-#include "merge.h"
 #include "merge_impl.h"
 #include "merge_lock.h"
 #include "meta.h"
-#include "pay.h"
 #include "policy.h"
 #include "requests.h"
 #include "rewrite.h"
-#include "settings.h"
 #include "source.h"
 #include "yield.h"
 
 #include "access/table.h"
-#include "commands/vacuum.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -65,7 +60,7 @@ static void
 set_start(Merge *m, const SfxMeta *meta)
 {
 	const SfxResume *r = &meta->resume[m->run != 0 ? SFX_RESUME_RUN : SFX_RESUME_GEN];
-	SfxPos		pos = {(const uint8_t *) "", 0, 0};
+	SfxPos		pos = SFX_POS_FIRST;
 
 	m->stats.horizon.xid = InvalidTransactionId;
 	m->stats.horizon.catalog = false;
@@ -166,7 +161,7 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 	sfx_horizon_raise(&m->stats.horizon, &src.horizon);
 	if (group.resume_inf)
 		return false;
-	/* that merges end hangs on it */
+	/* each step has to move on, or the merge would not end */
 	if (sfx_order_cmp_pos(m->order, &group.resume, &m->from.pos) <= 0)
 		sfx_out_of_order(m->index, m->order, sfx_group_leaf(&group, group.from),
 						 "a merge would go on where it was before");
@@ -254,10 +249,9 @@ may_go_on(void *arg)
 
 	if (m->manner != MERGE_POLITE || SFX_MUTANT("all stubs first"))
 		return true;
-	if (sfx_worker_is_in_the_way(m->index) || sfx_merge_is_late(m->index))
+	if (sfx_worker_is_in_the_way(m->index) || sfx_merge_need(m->index).late)
 		return false;
-	if (m->manner == MERGE_POLITE)
-		sfx_worker_pay(m->index, m->progress);
+	sfx_worker_pay(m->index, m->progress);
 	m->progress->phase = SFX_PROGRESS_DELTA;
 	return true;
 }
@@ -323,7 +317,7 @@ gives_way(const Merge *m, int n)
 	if (n == m->slice)
 		return true;
 	return !m->full && n % RUN_STEPS == 0 &&
-		(sfx_merge_delta_due(m->index) ||
+		(sfx_merge_need(m->index).due ||
 		 (m->manner == MERGE_POLITE && sfx_requests_wait(n % DATABASE_STEPS == 0)));
 }
 

@@ -34,7 +34,6 @@
 #include "surfidx.h"
 #include "column.h"
 #include "delta.h"
-#include "find.h"
 #include "image.h"
 #include "log.h"
 #include "merge_lock.h"
@@ -42,16 +41,11 @@
 #include "order.h"
 #include "page.h"
 #include "policy.h"
-#include "pos.h"
 #include "requests.h"
 #include "settings.h"
 #include "source.h"
-#include "touched.h"
 
 #include "access/xlog.h"
-#include "miscadmin.h"
-#include "storage/bufmgr.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #define CARRY_SHARE		4		/* one part in so many of a delta that is due may be carried over */
@@ -265,11 +259,10 @@ static bool
 worth_it(Relation index)
 {
 	SfxKeyDesc *kd = palloc(sizeof(SfxKeyDesc));
-	const SfxOrder *order;
 	SfxMeta		meta;
 	bool		worth = false;
+	const SfxOrder *order = sfx_order_open(index, kd, true);
 
-	order = sfx_order_open(index, kd, true);
 	if (sfx_merge_trylock(index))
 	{
 		sfx_meta_read(index, &meta);
@@ -411,36 +404,20 @@ sfx_merge_carry_limit(Relation index, const SfxMeta *meta, int g)
 
 /* ---- the public face ---- */
 
-void
-sfx_merge_need(Relation index, SfxMergeNeed *need)
+SfxMergeNeed
+sfx_merge_need(Relation index)
 {
+	SfxMergeNeed need;
 	DeltaSize	d;
 
 	measure(index, &d);
-	need->due = exceeds(&d, 1) != NULL;
-	need->worth_asking = need->due || time_to_look(&d);
-	need->pressing = exceeds(&d, MORE_AT) != NULL;
-	need->run_overdue = exceeds(&d, SLICE_AT) != NULL;
-	need->late = exceeds(&d, HELP_AT) != NULL;
-	need->too_late = d.pages >= BRAKE_AT * d.max_pages;
-}
-
-bool
-sfx_merge_delta_due(Relation index)
-{
-	SfxMergeNeed need;
-
-	sfx_merge_need(index, &need);
-	return need.due;
-}
-
-bool
-sfx_merge_is_late(Relation index)
-{
-	SfxMergeNeed need;
-
-	sfx_merge_need(index, &need);
-	return need.late;
+	need.due = exceeds(&d, 1) != NULL;
+	need.worth_asking = need.due || time_to_look(&d);
+	need.pressing = exceeds(&d, MORE_AT) != NULL;
+	need.run_overdue = exceeds(&d, SLICE_AT) != NULL;
+	need.late = exceeds(&d, HELP_AT) != NULL;
+	need.too_late = d.pages >= BRAKE_AT * d.max_pages;
+	return need;
 }
 
 bool

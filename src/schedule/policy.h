@@ -5,7 +5,6 @@
 #ifndef SURFIDX_POLICY_H
 #define SURFIDX_POLICY_H
 
-#include "surfidx.h"
 #include "meta.h"
 
 /*
@@ -29,14 +28,10 @@ typedef struct SfxMergeNeed
 	bool		too_late;		/* the backend that merges does not keep up: inserters slow down */
 } SfxMergeNeed;
 
-extern void sfx_merge_need(Relation index, SfxMergeNeed *need);
+extern SfxMergeNeed sfx_merge_need(Relation index);
 
 /* Is a run being merged into an older one, or due for it? */
 extern bool sfx_merge_run_waits(Relation index);
-
-/* Has the delta reached its bounds?  Does it exceed them, so that inserters would have to merge? */
-extern bool sfx_merge_delta_due(Relation index);
-extern bool sfx_merge_is_late(Relation index);
 
 /*
  * The id of the run into which generation meta->gens[g] is merged; 0: a new run.  full: towards the

@@ -11,10 +11,7 @@
 #include "sleep.h"
 #include "subxact.h"
 
-#include "access/parallel.h"
 #include "access/xact.h"
-#include "miscadmin.h"
-#include "pgstat.h"
 
 #define SLICE_GROUPS	4		/* groups of a run that an inserter merges for each page that it
 								 * fills: ten thousand leaves before it merges the delta, by
@@ -33,9 +30,8 @@ static void
 relieve(void *arg)
 {
 	Relation	index = arg;
-	SfxMergeNeed need;
+	SfxMergeNeed need = sfx_merge_need(index);
 
-	sfx_merge_need(index, &need);
 	if (!need.worth_asking)
 		return;
 	if (sfx_request_shut_out(index))

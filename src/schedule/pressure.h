@@ -5,8 +5,6 @@
 #ifndef SURFIDX_PRESSURE_H
 #define SURFIDX_PRESSURE_H
 
-#include "surfidx.h"
-
 /*
  * Called by an inserter when its append added a page to the log.  Asks for a worker if a merge is
  * due; merges itself, or slows down, if the merge is overdue.  No LWLock is held (asserted).  A

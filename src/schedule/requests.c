@@ -153,12 +153,6 @@ at(Oid db, Oid index)
 	return NULL;
 }
 
-static bool
-is_served(Oid db, Oid index)
-{
-	return at(db, index) != NULL;
-}
-
 /* Number of workers of all databases, with those that are about to start. */
 static int
 workers(void)
@@ -171,33 +165,33 @@ workers(void)
 	return n;
 }
 
-/*
- * Wake a worker that lingers: of this database, or, for InvalidOid, of any.  False: there is none.
- */
-static bool
-wake(Oid db)
+/* A worker that lingers: of this database, or, for InvalidOid, of any; NULL: none. */
+static WorkerSlot *
+lingering(Oid db)
 {
-	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
+	Assert(LWLockHeldByMe(&shared->lock));
 	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
 	{
 		WorkerSlot *w = &shared->worker[i];
 
-		if (w->db == InvalidOid || w->lingers == NULL || (db != InvalidOid && w->db != db))
-			continue;
-		SetLatch(w->lingers);
-		w->lingers = NULL;
-		return true;
+		if (w->db != InvalidOid && w->lingers != NULL && (db == InvalidOid || w->db == db))
+			return w;
 	}
-	return false;
+	return NULL;
 }
 
+/* Wake one of these.  False: there is none. */
 static bool
-any_lingers(Oid db)
+wake(Oid db)
 {
-	for (int i = 0; i < SFX_MAX_MERGE_WORKERS; i++)
-		if (shared->worker[i].db == db && shared->worker[i].lingers != NULL)
-			return true;
-	return false;
+	WorkerSlot *w = lingering(db);
+
+	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
+	if (w == NULL)
+		return false;
+	SetLatch(w->lingers);
+	w->lingers = NULL;
+	return true;
 }
 
 static bool
@@ -228,8 +222,92 @@ others_are_kept_waiting(void)
 		!SFX_MUTANT("databases in a row");
 }
 
-static bool note_missed(Oid db, int place);
-static Request *make_request(Oid db, Oid index);
+static int
+requests_of(Oid db)
+{
+	int			n = 0;
+
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		n += shared->request[i].db == db;
+	return n;
+}
+
+/*
+ * The request in that slot (-1: one without a slot) is missed: note that all indexes of its
+ * database are to be looked at, at a worker of it, or else at another of its requests.  False: it
+ * has neither.  Lock held.
+ */
+static bool
+note_missed(Oid db, int place)
+{
+	WorkerSlot *w = worker_of(db);
+
+	if (w != NULL)
+		return w->missed = true;
+	for (int i = 0; i < MAX_REQUESTS; i++)
+	{
+		Request    *r = &shared->request[i];
+
+		if (i == place || r->db != db)
+			continue;
+		r->index = InvalidOid;
+		if (!r->orphan)
+			r->vain = 0;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * All slots are in use: choose one to be displaced, which does not wait, or is of a database that
+ * has more slots than `db` will have.  -1: there is none.  Lock held.
+ */
+static int
+turn_out(Oid db)
+{
+	int			most = requests_of(db) + 1;
+	int			found = -1;
+
+	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
+	for (int i = 0; i < MAX_REQUESTS; i++)
+		if (shared->request[i].vain != 0 && !shared->request[i].orphan)
+			return i;
+	for (int i = 0; i < MAX_REQUESTS && found < 0; i++)
+		if (requests_of(shared->request[i].db) > most)
+			found = i;
+	if (found >= 0)
+		(void) note_missed(shared->request[found].db, found);
+	return found;
+}
+
+/*
+ * The request for this index, a new one if there is none; NULL: no slot is left for it.  Lock held.
+ */
+static Request *
+make_request(Oid db, Oid index)
+{
+	int			place = -1;
+
+	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
+	for (int i = 0; i < MAX_REQUESTS; i++)
+	{
+		Request    *r = &shared->request[i];
+
+		if (r->db == db && r->index == index)
+			return r;
+		if (r->db == InvalidOid && place < 0)
+			place = i;
+	}
+	if (place < 0)
+	{
+		if ((place = turn_out(db)) < 0)
+			return NULL;
+		shared->turned_out++;
+	}
+	shared->taken++;
+	shared->request[place] = (Request) {.db = db,.index = index};
+	return &shared->request[place];
+}
 
 /* No worker comes to this slot: what it was to look at is asked for elsewhere.  Lock held. */
 static void
@@ -348,93 +426,6 @@ start_worker(int place, Oid db)
 
 /* ---- asking ---- */
 
-static int
-requests_of(Oid db)
-{
-	int			n = 0;
-
-	for (int i = 0; i < MAX_REQUESTS; i++)
-		n += shared->request[i].db == db;
-	return n;
-}
-
-/*
- * The request in that slot (-1: one without a slot) is missed: note that all indexes of its
- * database are to be looked at, at a worker of it, or else at another of its requests.  False: it
- * has neither.  Lock held.
- */
-static bool
-note_missed(Oid db, int place)
-{
-	WorkerSlot *w = worker_of(db);
-
-	if (w != NULL)
-		return w->missed = true;
-	for (int i = 0; i < MAX_REQUESTS; i++)
-	{
-		Request    *r = &shared->request[i];
-
-		if (i == place || r->db != db)
-			continue;
-		r->index = InvalidOid;
-		if (!r->orphan)
-			r->vain = 0;
-		return true;
-	}
-	return false;
-}
-
-/*
- * All slots are in use: choose one to be displaced, which does not wait, or is of a database that
- * has more slots than `db` will have.  -1: there is none.  Lock held.
- */
-static int
-turn_out(Oid db)
-{
-	int			most = requests_of(db) + 1;
-	int			found = -1;
-
-	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
-	for (int i = 0; i < MAX_REQUESTS; i++)
-		if (shared->request[i].vain != 0 && !shared->request[i].orphan)
-			return i;
-	for (int i = 0; i < MAX_REQUESTS && found < 0; i++)
-		if (requests_of(shared->request[i].db) > most)
-			found = i;
-	if (found >= 0)
-		(void) note_missed(shared->request[found].db, found);
-	return found;
-}
-
-/*
- * The request for this index, a new one if there is none; NULL: no slot is left for it.  Lock held.
- */
-static Request *
-make_request(Oid db, Oid index)
-{
-	int			place = -1;
-
-	Assert(LWLockHeldByMeInMode(&shared->lock, LW_EXCLUSIVE));
-	for (int i = 0; i < MAX_REQUESTS; i++)
-	{
-		Request    *r = &shared->request[i];
-
-		if (r->db == db && r->index == index)
-			return r;
-		if (r->db == InvalidOid && place < 0)
-			place = i;
-	}
-	if (place < 0)
-	{
-		if ((place = turn_out(db)) < 0)
-			return NULL;
-		shared->turned_out++;
-	}
-	shared->taken++;
-	shared->request[place] = (Request) {.db = db,.index = index};
-	return &shared->request[place];
-}
-
 /*
  * Enter a request, unless there is one.  Returns whether a worker serves the index.  idle: if there
  * is no slot, the request is dropped, and not noted as missed.  *place: as from place_of_worker.
@@ -443,7 +434,7 @@ make_request(Oid db, Oid index)
 static bool
 enter_request(Oid index, bool idle, bool pressing, int *place)
 {
-	bool		served = is_served(MyDatabaseId, index);
+	bool		served = at(MyDatabaseId, index) != NULL;
 	Request    *r;
 
 	*place = -1;
@@ -562,7 +553,7 @@ next_request(Oid last)
 		Request    *r = &shared->request[place];
 
 		if (!waits(r) || r->db != MyDatabaseId ||
-			(is_served(r->db, r->index) && !SFX_MUTANT("two at one index")))
+			(at(r->db, r->index) != NULL && !SFX_MUTANT("two at one index")))
 			continue;
 		if (r->index == InvalidOid || r->index != last)
 		{
@@ -659,7 +650,7 @@ sfx_requests_wait(bool others)
 	{
 		const Request *r = &shared->request[i];
 
-		any |= waits(r) && r->db == MyDatabaseId && !is_served(r->db, r->index);
+		any |= waits(r) && r->db == MyDatabaseId && at(r->db, r->index) == NULL;
 	}
 	LWLockRelease(&shared->lock);
 	return any;
@@ -704,7 +695,7 @@ may_linger(const Turn *t)
 {
 	return t->may_linger && !t->alone &&
 		(all_served < LINGER_SERVED || SFX_MUTANT("lingers for ever")) &&
-		(!any_lingers(MyDatabaseId) || SFX_MUTANT("all linger")) &&
+		(lingering(MyDatabaseId) == NULL || SFX_MUTANT("all linger")) &&
 		(database_without_worker() == InvalidOid || SFX_MUTANT("places of those who linger"));
 }
 

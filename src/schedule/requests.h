@@ -5,7 +5,6 @@
 #ifndef SURFIDX_REQUESTS_H
 #define SURFIDX_REQUESTS_H
 
-#include "surfidx.h"
 #include "shared_area.h"
 
 #include "utils/timestamp.h"

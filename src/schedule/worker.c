@@ -16,20 +16,17 @@
 #include "meta.h"
 #include "order.h"
 #include "pack.h"
-#include "pay.h"
 #include "policy.h"
 #include "requests.h"
 #include "settings.h"
 #include "sleep.h"
 #include "yield.h"
 
-#include "access/genam.h"
 #include "access/heapam.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/transam.h"
 #include "access/xact.h"
-#include "catalog/index.h"
 #include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "pgstat.h"
@@ -93,7 +90,7 @@ may_change_leaves(Relation index, SfxProgress *p)
 {
 	CHECK_FOR_INTERRUPTS();
 	sfx_worker_pay(index, p);
-	return !sfx_worker_is_in_the_way(index) && !sfx_merge_delta_due(index);
+	return !sfx_worker_is_in_the_way(index) && !sfx_merge_need(index).due;
 }
 
 static uint64
@@ -457,12 +454,10 @@ autotune(void)
 	Task		ask = {AccessShareLock, ask_for_proposals, &p};
 	SfxServed	served;
 	bool		go_on = serve_safely(RelationRelationId, &ask, &served);
-	ListCell   *l;
 
 	served = SFX_IN_VAIN;
-	foreach(l, p.list)
+	foreach_ptr(SfxProposal, proposal, p.list)
 	{
-		SfxProposal *proposal = lfirst(l);
 		Task		apply = {SFX_WORKER_LOCK, apply_proposal, proposal};
 
 		if (!go_on || served == SFX_SERVED)
@@ -549,7 +544,7 @@ sfx_worker_main(Datum arg)
 	BackgroundWorkerInitializeConnectionByOid(db, InvalidOid, 0);
 	if (!SFX_MUTANT("settings of sessions"))
 		sfx_worker_settings();
-	/* make the buffer manager count the cost of pages (pay.c) */
+	/* make the buffer manager count the cost of pages (yield.c) */
 	VacuumCostActive = true;
 	VacuumCostBalance = 0;
 	while ((index = sfx_requests_take(served, pause_of_now(), &all)) != InvalidOid || all)

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
- * yield.h - when background work gives way to sessions
+ * yield.h - background work gives way to sessions, and is throttled
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_YIELD_H
 #define SURFIDX_YIELD_H
 
-#include "surfidx.h"
+#include "progress.h"
 
 /*
  * A worker's lock on an index.  It conflicts with no lock that reading, writing or VACUUM takes on
@@ -13,6 +13,7 @@
  * crashes).
  */
 #define SFX_WORKER_LOCK	ShareUpdateExclusiveLock
+
 /* Has another session locked this database, to drop or to copy it?  Needs a transaction. */
 extern bool sfx_database_is_wanted(void);
 
@@ -21,5 +22,13 @@ extern bool sfx_database_is_wanted(void);
  * lock on the index, or wants the database?  Needs a transaction; invalidates the catalog snapshot.
  */
 extern bool sfx_worker_is_in_the_way(Relation index);
+
+/*
+ * For a worker between two groups: charge it for the pages that it has read and written, as VACUUM
+ * does, and sleep if the limit is reached; but not if the delta is so large that inserters would
+ * have to merge.  Workers share one limit.  The phase in *p is SFX_PROGRESS_SLEEP meanwhile.  No
+ * LWLock is held (asserted).
+ */
+extern void sfx_worker_pay(Relation index, SfxProgress *p);
 
 #endif							/* SURFIDX_YIELD_H */

@@ -9,7 +9,6 @@
 #ifndef SURFIDX_CHILD_FILE_H
 #define SURFIDX_CHILD_FILE_H
 
-#include "surfidx.h"
 #include "inner.h"
 
 typedef struct SfxChildFile SfxChildFile;

@@ -12,6 +12,7 @@
  * under the lock in shared mode.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "counters.h"
 #include "gone.h"
 #include "heap_ahead.h"
@@ -22,7 +23,6 @@
 #include "miscadmin.h"
 #include "port/atomics.h"
 #include "storage/lwlock.h"
-#include "storage/shmem.h"
 #include "utils/rel.h"
 
 #define ACTIVITY_PROBES	32
@@ -54,38 +54,6 @@ SfxFilterCounts sfx_filter_counts;
 uint64		sfx_leaves_read = 0;
 uint64		sfx_leaves_tidless = 0;
 static ActivityShared *shared = NULL;
-
-static void forget_file(const SfxLocator *file);
-
-static Size
-area_size(void)
-{
-	return add_size(offsetof(ActivityShared, slot),
-					mul_size(sizeof(ActivitySlot), sfx_shared_places()));
-}
-
-static void
-attach_area(bool made)
-{
-	if (made)
-	{
-		memset(shared->slot, 0, area_size() - offsetof(ActivityShared, slot));
-		pg_atomic_init_u64(&shared->clock, 1);
-		shared->nslots = sfx_shared_places();
-		for (int i = 0; i < shared->nslots; i++)
-		{
-			pg_atomic_init_u64(&shared->slot[i].last, 0);
-			for (int c = 0; c < SFX_COUNTS; c++)
-				pg_atomic_init_u64(&shared->slot[i].count[c], 0);
-		}
-	}
-	sfx_gone_tell(forget_file);
-}
-
-const SfxSharedArea sfx_activity_area = {
-	.name = "surfidx activity",.shared = (void **) &shared,.head = sizeof(ActivityShared),
-	.size = area_size,.tranche = "surfidx_activity",.attach = attach_area
-};
 
 /* The i-th slot in which that file may be. */
 static ActivitySlot *
@@ -334,3 +302,35 @@ sfx_activity_use(SfxSharedUse *use)
 	use->evicted = shared->evicted;
 	LWLockRelease(&shared->lock);
 }
+
+/* ---- the area ---- */
+
+static Size
+area_size(void)
+{
+	return add_size(offsetof(ActivityShared, slot),
+					mul_size(sizeof(ActivitySlot), sfx_shared_places()));
+}
+
+static void
+attach_area(bool made)
+{
+	if (made)
+	{
+		memset(shared->slot, 0, area_size() - offsetof(ActivityShared, slot));
+		pg_atomic_init_u64(&shared->clock, 1);
+		shared->nslots = sfx_shared_places();
+		for (int i = 0; i < shared->nslots; i++)
+		{
+			pg_atomic_init_u64(&shared->slot[i].last, 0);
+			for (int c = 0; c < SFX_COUNTS; c++)
+				pg_atomic_init_u64(&shared->slot[i].count[c], 0);
+		}
+	}
+	sfx_gone_tell(forget_file);
+}
+
+const SfxSharedArea sfx_activity_area = {
+	.name = "surfidx activity",.shared = (void **) &shared,.head = sizeof(ActivityShared),
+	.size = area_size,.tranche = "surfidx_activity",.attach = attach_area
+};

@@ -8,7 +8,6 @@
 #ifndef SURFIDX_COUNTERS_H
 #define SURFIDX_COUNTERS_H
 
-#include "surfidx.h"
 #include "shared_area.h"
 
 /* How filters have answered in front of leaves. */

@@ -54,10 +54,28 @@ struct SfxDict
 	SfxHope    *hope;
 };
 
-static void doubt(Oid index);
-
 static dlist_head cache = DLIST_STATIC_INIT(cache);
 static Size cache_bytes;
+
+/*
+ * Called with an index whose relation was invalidated (memo.h).  There are many more invalidations
+ * than new files, and opening takes milliseconds: so the dictionary stays, and the next use asks
+ * the metapage.
+ */
+static void
+doubt(Oid index)
+{
+	dlist_iter	i;
+
+	dlist_foreach(i, &cache)
+	{
+		SfxDict    *d = dlist_container(SfxDict, node, i.cur);
+
+		if (d->index == index || !OidIsValid(index))
+			d->doubted = true;
+	}
+}
+
 static SfxMemoTable table = {.forget = doubt};
 
 /* ---- pages ---- */
@@ -273,25 +291,6 @@ find_ref(const SfxMeta *meta, uint32 number)
 		if (meta->dict[i].number == number)
 			return &meta->dict[i];
 	return NULL;
-}
-
-/*
- * Called with an index whose relation was invalidated (memo.h).  There are many more invalidations
- * than new files, and opening takes milliseconds: so the dictionary stays, and the next use asks
- * the metapage.
- */
-static void
-doubt(Oid index)
-{
-	dlist_iter	i;
-
-	dlist_foreach(i, &cache)
-	{
-		SfxDict    *d = dlist_container(SfxDict, node, i.cur);
-
-		if (d->index == index || !OidIsValid(index))
-			d->doubted = true;
-	}
 }
 
 /*

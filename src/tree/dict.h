@@ -9,7 +9,6 @@
 #ifndef SURFIDX_DICT_H
 #define SURFIDX_DICT_H
 
-#include "surfidx.h"
 #include "column.h"
 #include "hope.h"
 #include "leaf.h"

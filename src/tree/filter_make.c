@@ -25,7 +25,6 @@
 #include <math.h>
 
 #include "miscadmin.h"
-#include "utils/memutils.h"
 #include "utils/rel.h"
 
 #define FIRST_GUESS_BITS	12	/* bits of a key in a SuRF without suffixes, until one was made */

@@ -6,15 +6,10 @@
 #ifndef SURFIDX_FILTERS_H
 #define SURFIDX_FILTERS_H
 
-#include "surfidx.h"
 #include "child_file.h"
-#include "filter.h"
 #include "find.h"
-#include "inner.h"
-#include "leaf.h"
 #include "meta.h"
 #include "wal.h"
-
 
 /*
  * Bounds of what one filter covers.  A page above the leaves must have room for all leaves of one

@@ -6,7 +6,6 @@
 #define SURFIDX_FILTER_PAGE_H
 
 #include "filter.h"
-#include "leaf.h"
 
 /*
  * Is the page, which the caller has locked, the live filter of that run for the position, or with

@@ -284,22 +284,12 @@ copy_below_root(const SfxTree *t)
 {
 	const SfxRun *run = SfxMetaMain(t->meta);
 	int			level = run->level - 1;
-	SfxPos		first = {(const uint8 *) "", 0, 0};
 	SfxInner	inner[SFX_CACHE_BELOW];
 	char	   *copies = palloc(BLCKSZ * SFX_CACHE_BELOW);
-	Descent		d;
-	Buffer		buf;
+	Descent		d = {.tree = t,.run = run,.pos = &SFX_POS_FIRST,.level = level,.cached = true};
+	Buffer		buf = find_once(&d);
 	int			n = 0;
 
-	d.tree = t;
-	d.run = run;
-	d.pos = &first;
-	d.before = false;
-	d.level = level;
-	d.cached = true;
-	d.leaf = NULL;
-	d.probe = NULL;
-	buf = find_once(&d);
 	while (BufferIsValid(buf))
 	{
 		BlockNumber blkno = BufferGetBlockNumber(buf);
@@ -538,4 +528,34 @@ sfx_tree_load(const SfxTree *t, const SfxPos *pos, int level,
 	Assert(sfx_merge_lock_held(t->index));
 	if (!sfx_tree_try_load(t, pos, level, node))
 		sfx_corrupt(t->index, SFX_META_BLKNO, psprintf("run %u is not listed", t->run));
+}
+
+bool
+sfx_tree_children(const SfxTree *t, int level, SfxChildVisit visit, void *arg)
+{
+	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
+	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx downlinks",
+											  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(cxt);
+	bool		more = sfx_meta_run(t->index, t->meta, t->run)->level >= level;
+	bool		there = true;
+
+	sfx_pos_set(pos, &SFX_POS_FIRST);
+	while (more)
+	{
+		SfxNode		node;
+
+		CHECK_FOR_INTERRUPTS();
+		there = sfx_tree_try_load(t, &pos->pos, level, &node) && node.level == level;
+		for (int i = 0; there && i < node.nchildren; i++)
+			visit(t, &node.children[i], arg);
+		more = there && !node.high_inf;
+		if (more)
+			sfx_pos_set(pos, &node.high);
+		MemoryContextReset(cxt);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(cxt);
+	pfree(pos);
+	return there;
 }

@@ -8,7 +8,6 @@
 #ifndef SURFIDX_TREE_H
 #define SURFIDX_TREE_H
 
-#include "surfidx.h"
 #include "horizon.h"
 #include "inner.h"
 #include "leaf.h"
@@ -196,6 +195,14 @@ extern bool sfx_tree_try_load(const SfxTree *t, const SfxPos *pos, int level, Sf
 
 /* The same for writers.  Merge lock held. */
 extern void sfx_tree_load(const SfxTree *t, const SfxPos *pos, int level, SfxNode *node);
+
+/*
+ * Call visit for each downlink in the pages of that level of a run, from left to right, with
+ * memory that is reset after each page.  None if by t->meta the root is below that level.  False:
+ * the run is gone, or has lost that level.
+ */
+typedef void (*SfxChildVisit) (const SfxTree *t, const SfxChild *child, void *arg);
+extern bool sfx_tree_children(const SfxTree *t, int level, SfxChildVisit visit, void *arg);
 
 /* Copy the inner page in buf, which is locked, then unlock and release it. */
 extern void sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node);

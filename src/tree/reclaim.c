@@ -20,8 +20,6 @@
 #include "page.h"
 #include "pos.h"
 
-#include "commands/vacuum.h"
-#include "storage/freespace.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"
 #include "utils/memutils.h"

@@ -19,7 +19,6 @@
 #include "access/table.h"
 #include "access/tableam.h"
 #include "executor/tuptable.h"
-#include "miscadmin.h"
 #include "storage/lmgr.h"
 #include "storage/procarray.h"
 #include "utils/memutils.h"
@@ -192,10 +191,10 @@ sfx_recovery_rest(SfxRecovery *rc)
 }
 
 void
-sfx_recovery_end(SfxRecovery *rc, SfxCount who)
+sfx_recovery_end(SfxRecovery *rc, SfxCount count)
 {
 	if (rc->asked > 0)
-		sfx_activity_add(rc->index, who, rc->asked);
+		sfx_activity_add(rc->index, count, rc->asked);
 	sfx_count_ahead(&SfxRelLocator(rc->index), &rc->ahead);
 	table_index_fetch_end(rc->fetch);
 	ExecDropSingleTupleTableSlot(rc->slot);

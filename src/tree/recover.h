@@ -5,10 +5,8 @@
 #ifndef SURFIDX_RECOVER_H
 #define SURFIDX_RECOVER_H
 
-#include "surfidx.h"
 #include "counters.h"
 #include "leaf.h"
-#include "pos.h"
 #include "settings.h"
 
 /* Bytes; longer keys stay whole, as their values may lie out of line. */
@@ -46,7 +44,7 @@ extern Relation sfx_recovery_open_heap(Relation index);
  * the count that it names.
  */
 extern SfxRecovery *sfx_recovery_begin(Relation index, Relation heap);
-extern void sfx_recovery_end(SfxRecovery *rc, SfxCount who);
+extern void sfx_recovery_end(SfxRecovery *rc, SfxCount count);
 
 /*
  * The keys of all entries of the block from number `from` on will be recovered: request their pages

@@ -87,9 +87,8 @@ recount_level(const SfxTree *t, int level)
 											  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(cxt);
 	SfxPosBuf	pos;
-	SfxPos		start = {(const uint8_t *) "", 0, 0};
 
-	sfx_pos_set(&pos, &start);
+	sfx_pos_set(&pos, &SFX_POS_FIRST);
 	while (recount_page(t, level, &pos))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -158,14 +157,13 @@ bool
 sfx_tree_lower(const SfxTree *t)
 {
 	SfxRun	   *run = sfx_meta_run(t->index, t->meta, t->run);
-	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	SfxNode		root;
 	SfxSwap    *s;
 
 	Assert(sfx_merge_lock_held(t->index));
 	if (run->level < 2)
 		return false;
-	sfx_tree_load(t, &low, run->level, &root);
+	sfx_tree_load(t, &SFX_POS_FIRST, run->level, &root);
 	if (root.nchildren > 1 || !root.high_inf)
 		return false;
 	s = sfx_swap_begin(t, run->level);

@@ -20,12 +20,9 @@
 #include "subxact.h"
 #include "wal.h"
 
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/storage.h"
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "storage/freespace.h"
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"

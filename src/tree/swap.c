@@ -46,16 +46,9 @@ sfx_swap_add(SfxSwap *s, BlockNumber blkno, SfxPageKind kind, int level, const u
 		elog(ERROR, "surfidx: group of index \"%s\" is too large for one record",
 			 RelationGetRelationName(s->tree.index));
 	p = &s->page[s->n++];
-	p->buf = InvalidBuffer;
-	p->blkno = blkno;
-	p->kind = kind;
-	p->level = level;
-	p->right = InvalidBlockNumber;
+	*p = (SfxSwapPage) {.blkno = blkno,.kind = kind,.level = level,.right = InvalidBlockNumber};
 	p->body = body;
 	p->len = len;
-	p->link_only = false;
-	p->edit = NULL;
-	p->editlen = 0;
 	if (blkno == InvalidBlockNumber)
 	{
 		p->buf = sfx_page_alloc(s->tree.index, s->tree.meta);
@@ -516,13 +509,12 @@ sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta)
 {
 	SfxMeta    *with_run = palloc(sizeof(SfxMeta));
 	EmptyLeaf  *leaf = palloc(sizeof(EmptyLeaf));
-	SfxPos		low = {(const uint8_t *) "", 0, 0};
 	uint32		id = meta->next_run;
 	SfxSwap    *s = sfx_swap_begin(SfxTreeOf(index, order, meta, id), 0);
 
 	Assert(sfx_merge_lock_held(index));
 	Assert(meta->nruns < SFX_MAX_RUNS);
-	(void) sfx_packer_finish(sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &low, keep_empty_leaf, leaf, order),
+	(void) sfx_packer_finish(sfx_packer_init(palloc(sfx_packer_size()), SFX_BODY_CAPACITY, &SFX_POS_FIRST, keep_empty_leaf, leaf, order),
 							 NULL);
 	s->counts = s->create = true;
 	/* the page is allocated by the old metapage, in which the run's number is not in use */

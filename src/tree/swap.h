@@ -9,11 +9,9 @@
 #ifndef SURFIDX_SWAP_H
 #define SURFIDX_SWAP_H
 
-#include "surfidx.h"
 #include "find.h"
 #include "horizon.h"
 #include "inner.h"
-#include "meta.h"
 #include "page.h"
 #include "wal.h"
 

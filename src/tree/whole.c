@@ -80,10 +80,9 @@ prove_leaf(Walk *w, BlockNumber blkno)
 static void
 prove_tree(Walk *w)
 {
-	SfxPos		start = {(const uint8_t *) "", 0, 0};
-	BlockNumber blkno = leaf_of(w->tree, &start);
+	BlockNumber blkno = leaf_of(w->tree, &SFX_POS_FIRST);
 
-	sfx_pos_set(&w->next, &start);
+	sfx_pos_set(&w->next, &SFX_POS_FIRST);
 	do
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_WHOLE_H
 #define SURFIDX_WHOLE_H
 
-#include "surfidx.h"
-
 /*
  * R12: all trees of an index in comparator order are in that order now, so that a scan without
  * bounds misses nothing.  Reads every leaf, under the merge lock, which it takes; the caller holds

@@ -6,8 +6,6 @@
 #ifndef SURFIDX_ENCODE_H
 #define SURFIDX_ENCODE_H
 
-#include "surfidx.h"
-
 /*
  * Ordered bytes: column by column a marker byte and, unless NULL, the encoded value:
  *

@@ -26,12 +26,8 @@
 #include "encode.h"
 #include "encode_impl.h"
 
-#include "catalog/pg_type.h"
-#include "storage/itemptr.h"
 #include "utils/inet.h"
-#include "utils/pg_lsn.h"
 #include "utils/uuid.h"
-#include "utils/xid8.h"
 
 void
 sfx_damaged_value(const char *type)
@@ -115,35 +111,20 @@ integer_bound(Oid subtype, Datum value, int64 min, int64 max, int64 *own)
 	return SFX_BOUND_EXACT;
 }
 
-static int
-bound_int2(Oid subtype, Datum value, Datum *own, Datum *above)
-{
-	int64		v = 0;
-	SfxBoundKind kind = integer_bound(OidIsValid(subtype) ? subtype : INT2OID, value, PG_INT16_MIN, PG_INT16_MAX, &v);
-
-	*own = Int16GetDatum((int16) v);
-	return kind;
+#define INTEGER_BOUND(name, type, min, max, MakeDatum) \
+static int \
+bound_##name(Oid subtype, Datum value, Datum *own, Datum *above) \
+{ \
+	int64		v = 0; \
+	SfxBoundKind kind = integer_bound(OidIsValid(subtype) ? subtype : type, value, min, max, &v); \
+ \
+	*own = MakeDatum(v); \
+	return kind; \
 }
 
-static int
-bound_int4(Oid subtype, Datum value, Datum *own, Datum *above)
-{
-	int64		v = 0;
-	SfxBoundKind kind = integer_bound(OidIsValid(subtype) ? subtype : INT4OID, value, PG_INT32_MIN, PG_INT32_MAX, &v);
-
-	*own = Int32GetDatum((int32) v);
-	return kind;
-}
-
-static int
-bound_int8(Oid subtype, Datum value, Datum *own, Datum *above)
-{
-	int64		v = 0;
-	SfxBoundKind kind = integer_bound(OidIsValid(subtype) ? subtype : INT8OID, value, PG_INT64_MIN, PG_INT64_MAX, &v);
-
-	*own = Int64GetDatum(v);
-	return kind;
-}
+INTEGER_BOUND(int2, INT2OID, PG_INT16_MIN, PG_INT16_MAX, Int16GetDatum)
+INTEGER_BOUND(int4, INT4OID, PG_INT32_MIN, PG_INT32_MAX, Int32GetDatum)
+INTEGER_BOUND(int8, INT8OID, PG_INT64_MIN, PG_INT64_MAX, Int64GetDatum)
 
 static const SfxEncoding enc_int2 = {
 	.width = 2,.direct = SFX_DIRECT_SIGNED,.bound = bound_int2

@@ -15,9 +15,6 @@
 #include "encode.h"
 #include "encode_impl.h"
 
-#include <sys/socket.h>
-
-#include "access/detoast.h"
 #include "utils/inet.h"
 
 #define VERSION_4	0x04

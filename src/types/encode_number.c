@@ -16,8 +16,6 @@
 #include <float.h>
 #include <math.h>
 
-#include "access/detoast.h"
-#include "catalog/pg_type.h"
 #include "utils/float.h"
 #include "utils/numeric.h"
 

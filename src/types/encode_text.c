@@ -12,7 +12,6 @@
 #include "encode_impl.h"
 
 #include "access/detoast.h"
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/varbit.h"
 

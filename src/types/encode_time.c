@@ -12,7 +12,6 @@
 #include "encode_impl.h"
 #include "pgtime.h"
 
-#include "catalog/pg_type.h"
 #include "datatype/timestamp.h"
 #include "utils/builtins.h"
 #include "utils/date.h"

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_NUMBER_H
 #define SURFIDX_NUMBER_H
 
-#include "surfidx.h"
-
 /* A numeric as whole + fraction / 10^8, both of its sign: |whole| < 10^16, |fraction| < 10^8. */
 #define SFX_NUMBER_PLACES	8
 typedef struct SfxNumber

@@ -13,14 +13,12 @@
  * need no check; types of other extensions are not known here.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "sound.h"
-
-#include <sys/socket.h>
 
 #include "access/detoast.h"
 #include "access/htup_details.h"
 #include "access/tupmacs.h"
-#include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "parser/parse_coerce.h"
 #include "tsearch/ts_type.h"
@@ -35,8 +33,6 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varbit.h"
-
-#include "compat.h"
 
 /*
  * Checks a value of size bytes at p, which begins with a header of four bytes, if the type is a
@@ -61,164 +57,6 @@ static bool array_is_sound(const SfxStructure *s, const char *p, Size size);
 static bool record_is_sound(const SfxStructure *s, const char *p, Size size);
 static bool range_is_sound(const SfxStructure *s, const char *p, Size size);
 static bool multirange_is_sound(const SfxStructure *s, const char *p, Size size);
-static bool numeric_is_sound(const SfxStructure *s, const char *p, Size size);
-static bool bits_are_sound(const SfxStructure *s, const char *p, Size size);
-static bool inet_is_sound(const SfxStructure *s, const char *p, Size size);
-static bool name_is_sound(const SfxStructure *s, const char *p, Size size);
-static bool jsonb_is_sound(const SfxStructure *s, const char *p, Size size);
-static bool tsvector_is_sound(const SfxStructure *s, const char *p, Size size);
-static bool tsquery_is_sound(const SfxStructure *s, const char *p, Size size);
-
-/* ---- of types ---- */
-
-static SfxStructure *make_structure(Oid type);
-
-static Look
-look_of_base_type(Oid type)
-{
-	switch (type)
-	{
-		case NUMERICOID:
-			return numeric_is_sound;
-		case BITOID:
-		case VARBITOID:
-			return bits_are_sound;
-		case INETOID:
-		case CIDROID:
-			return inet_is_sound;
-		case NAMEOID:
-			return name_is_sound;
-		case JSONBOID:
-			return jsonb_is_sound;
-		case TSVECTOROID:
-			return tsvector_is_sound;
-		case TSQUERYOID:
-			return tsquery_is_sound;
-		default:
-			return NULL;
-	}
-}
-
-static void
-set_part(SfxStructure *s, Oid type, Look look)
-{
-	s->look = look;
-	s->nparts = 1;
-	s->part = palloc(sizeof(*s->part));
-	s->part[0] = make_structure(type);
-}
-
-/*
- * Describe the columns of a row type.  Dropped ones are included, since old values may have them.
- */
-static void
-set_columns(SfxStructure *s)
-{
-	TupleDesc	desc = lookup_rowtype_tupdesc(s->type, -1);
-
-	s->look = record_is_sound;
-	s->nparts = desc->natts;
-	s->part = palloc(sizeof(*s->part) * Max(desc->natts, 1));
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute att = TupleDescAttr(desc, i);
-		SfxStructure *part;
-
-		if (!att->attisdropped)
-			part = make_structure(att->atttypid);
-		else
-		{
-			part = palloc0(sizeof(*part));
-			part->typlen = att->attlen;
-			part->typbyval = att->attbyval;
-			part->typalign = att->attalign;
-		}
-		s->part[i] = part;
-	}
-	ReleaseTupleDesc(desc);
-}
-
-static SfxStructure *
-make_structure(Oid type)
-{
-	SfxStructure *s = palloc0(sizeof(*s));
-
-	check_stack_depth();
-	s->type = getBaseType(type);
-	get_typlenbyvalalign(s->type, &s->typlen, &s->typbyval, &s->typalign);
-	switch (get_typtype(s->type))
-	{
-		case TYPTYPE_COMPOSITE:
-			set_columns(s);
-			break;
-		case TYPTYPE_RANGE:
-			set_part(s, get_range_subtype(s->type), range_is_sound);
-			break;
-		case TYPTYPE_MULTIRANGE:
-			set_part(s, get_range_subtype(get_multirange_range(s->type)), multirange_is_sound);
-			break;
-		default:
-			s->element = get_element_type(s->type);
-			if (OidIsValid(s->element))
-				set_part(s, s->element, array_is_sound);
-			else
-				s->look = look_of_base_type(s->type);
-	}
-	return s;
-}
-
-const SfxStructure *
-sfx_structure_of(Oid type, int typlen)
-{
-	SfxStructure *s;
-
-	/* most columns have these types, and each scan calls this */
-	if (type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == BYTEAOID || (typlen != -1 && typlen != NAMEDATALEN))
-		return NULL;
-	s = make_structure(type);
-	if (s->look != NULL)
-		return s;
-	pfree(s);
-	return NULL;
-}
-
-/*
- * Check a value whose header names another type than the column's.  A cast without a function
- * leaves the element type in an array's header unchanged, and a range's type in its own; damage may
- * put any type there.  The type's functions will believe the header, so the bytes are checked
- * against the type that it names.  column: a type to which there must be such a cast, or
- * InvalidOid.
- */
-static bool
-is_sound_as(Oid type, Oid column, Look look, const char *p, Size size)
-{
-	MemoryContext old;
-	MemoryContext context;
-	SfxStructure *s;
-	Oid			function;
-	bool		sound;
-
-	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)) || !get_typisdefined(type))
-		return false;
-	if (OidIsValid(column) && find_coercion_pathway(column, type, COERCION_EXPLICIT, &function) !=
-		COERCION_PATH_RELABELTYPE)
-		return false;
-	context = AllocSetContextCreate(CurrentMemoryContext, "surfidx structure", ALLOCSET_SMALL_SIZES);
-	old = MemoryContextSwitchTo(context);
-	if (look == array_is_sound)
-	{
-		/* an array's header names the type of its elements only */
-		s = palloc0(sizeof(*s));
-		s->type = s->element = type;
-		set_part(s, type, look);
-	}
-	else
-		s = make_structure(type);
-	sound = s->look == look && s->type == type && look(s, p, size);
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-	return sound;
-}
 
 /* ---- of values inside other values ---- */
 
@@ -313,140 +151,7 @@ step_over(const SfxStructure *s, const char *base, Size *off, Size size, bool pa
 	return true;
 }
 
-/* ---- of each kind ---- */
-
-static bool
-elements_are_sound(const SfxStructure *element, const char *p, Size off, Size size, uint64 n, const uint8 *bitmap)
-{
-	/* elements of fixed length without inner layout, the most frequent case, need no walk */
-	if (n == 0 || (bitmap == NULL && element->typlen > 0 && element->look == NULL))
-		return n == 0 || (n - 1) * att_align_nominal(element->typlen, element->typalign) + element->typlen <= size - off;
-	for (uint64 i = 0; i < n; i++)
-		if ((bitmap == NULL || (bitmap[i / 8] & (1 << (i % 8))) != 0) && !step_over(element, p, &off, size, false))
-			return false;
-	return true;
-}
-
-static bool
-array_is_sound(const SfxStructure *s, const char *p, Size size)
-{
-	const ArrayType *a = (const ArrayType *) p;
-	uint64		n = 1;
-	Size		off;
-
-	if (size < sizeof(ArrayType) || a->ndim < 0 || a->ndim > MAXDIM || size < ARR_OVERHEAD_NONULLS(a->ndim))
-		return false;
-	if (a->elemtype != s->element)
-		return is_sound_as(a->elemtype, InvalidOid, array_is_sound, p, size);
-	if (a->ndim == 0)
-		return true;
-	for (int i = 0; i < a->ndim; i++)
-	{
-		/* an element takes at least one bit, that of a NULL */
-		if (ARR_DIMS(a)[i] < 0 || (n *= ARR_DIMS(a)[i]) > 8 * (uint64) size)
-			return false;
-	}
-	if (!ARR_HASNULL(a))
-		return elements_are_sound(s->part[0], p, ARR_OVERHEAD_NONULLS(a->ndim), size, n, NULL);
-	off = a->dataoffset;
-	if (a->dataoffset < 0 || off < ARR_OVERHEAD_WITHNULLS(a->ndim, n) || off > size || off != MAXALIGN(off))
-		return false;
-	return elements_are_sound(s->part[0], p, off, size, n, ARR_NULLBITMAP(a));
-}
-
-static bool
-record_is_sound(const SfxStructure *s, const char *p, Size size)
-{
-	HeapTupleHeader h = (HeapTupleHeader) p;
-	int			natts;
-	bool		nulls;
-	Size		off;
-
-	if (size < SizeofHeapTupleHeader)
-		return false;
-	if (HeapTupleHeaderGetTypeId(h) != s->type)
-		return is_sound_as(HeapTupleHeaderGetTypeId(h), InvalidOid, record_is_sound, p, size);
-	natts = HeapTupleHeaderGetNatts(h);
-	nulls = (h->t_infomask & HEAP_HASNULL) != 0;
-	off = h->t_hoff;
-
-	/*
-	 * the type modifier is ignored: for a named row type it is part of a version, since the minor
-	 * releases after 15.18
-	 */
-	if (off > size || off != MAXALIGN(off) ||
-		off < SizeofHeapTupleHeader + (nulls ? BITMAPLEN(natts) : 0))
-		return false;
-	for (int i = 0; i < Min(natts, s->nparts); i++)
-		if ((!nulls || !att_isnull(i, h->t_bits)) && !step_over(s->part[i], p, &off, size, true))
-			return false;
-	return true;
-}
-
-/*
- * Check the bounds that the flags announce, from *off of p on.  A NULL bound is refused:
- * comparisons would read it as if it existed.
- */
-static bool
-bounds_are_sound(const SfxStructure *bound, const char *p, Size *off, Size size, uint8 flags)
-{
-	return (flags & (RANGE_LB_NULL | RANGE_UB_NULL)) == 0 && (!RANGE_HAS_LBOUND(flags) || step_over(bound, p, off, size, true)) &&
-		(!RANGE_HAS_UBOUND(flags) || step_over(bound, p, off, size, true));
-}
-
-static bool
-range_is_sound(const SfxStructure *s, const char *p, Size size)
-{
-	Size		off = sizeof(RangeType);
-	Oid			type;
-
-	if (size < sizeof(RangeType) + 1)
-		return false;
-	/* core's functions take two of different types for an error of the server's */
-	type = ((const RangeType *) p)->rangetypid;
-	if (type != s->type)
-		return is_sound_as(type, s->type, range_is_sound, p, size);
-	return bounds_are_sound(s->part[0], p, &off, size - 1, (uint8) p[size - 1]);
-}
-
-/*
- * A multirange's header is followed by the end of each range's bounds except the last one's (or,
- * without this bit, by their length), by the flags of all ranges, and by the bounds.
- */
-#define MULTIRANGE_END		0x80000000
-
-static bool
-multirange_is_sound(const SfxStructure *s, const char *p, Size size)
-{
-	const MultirangeType *m = (const MultirangeType *) p;
-	const uint32 *item = (const uint32 *) (p + sizeof(MultirangeType));
-	const uint8 *flags;
-	Size		start;
-	uint64		at = 0;
-
-	if (size < sizeof(MultirangeType))
-		return false;
-	if (m->multirangetypid != s->type)
-		return is_sound_as(m->multirangetypid, s->type, multirange_is_sound, p, size);
-	if (m->rangeCount == 0)
-		return true;
-	if (m->rangeCount > size / (sizeof(uint32) + 1))
-		return false;
-	flags = (const uint8 *) (item + (m->rangeCount - 1));
-	start = att_align_nominal((const char *) (flags + m->rangeCount) - p, s->part[0]->typalign);
-	for (uint32 i = 0; i < m->rangeCount; i++)
-	{
-		Size		off = start + at;
-
-		/* code that copies bounds would find unaligned ones at other offsets */
-		if (off > size || !is_aligned(off, s->part[0]->typalign) || (flags[i] & RANGE_EMPTY) != 0 ||
-			!bounds_are_sound(s->part[0], p, &off, size, flags[i]))
-			return false;
-		if (i + 1 < m->rangeCount)
-			at = (item[i] & MULTIRANGE_END ? 0 : at) + (item[i] & ~MULTIRANGE_END);
-	}
-	return true;
-}
+/* ---- of built-in types ---- */
 
 /* The number of digits follows from the size. */
 static bool
@@ -603,6 +308,292 @@ tsquery_is_sound(const SfxStructure *s, const char *p, Size size)
 	if (size < HDRSIZETQ || q->size < 0 || (Size) q->size > (size - HDRSIZETQ) / sizeof(QueryItem))
 		return false;
 	return q->size == 0 || (query_is_sound(q, p + size - GETOPERAND(q), &at) && at == q->size);
+}
+
+/* ---- of types ---- */
+
+static SfxStructure *make_structure(Oid type);
+
+static Look
+look_of_base_type(Oid type)
+{
+	switch (type)
+	{
+		case NUMERICOID:
+			return numeric_is_sound;
+		case BITOID:
+		case VARBITOID:
+			return bits_are_sound;
+		case INETOID:
+		case CIDROID:
+			return inet_is_sound;
+		case NAMEOID:
+			return name_is_sound;
+		case JSONBOID:
+			return jsonb_is_sound;
+		case TSVECTOROID:
+			return tsvector_is_sound;
+		case TSQUERYOID:
+			return tsquery_is_sound;
+		default:
+			return NULL;
+	}
+}
+
+static void
+set_part(SfxStructure *s, Oid type, Look look)
+{
+	s->look = look;
+	s->nparts = 1;
+	s->part = palloc(sizeof(*s->part));
+	s->part[0] = make_structure(type);
+}
+
+/*
+ * Describe the columns of a row type.  Dropped ones are included, since old values may have them.
+ */
+static void
+set_columns(SfxStructure *s)
+{
+	TupleDesc	desc = lookup_rowtype_tupdesc(s->type, -1);
+
+	s->look = record_is_sound;
+	s->nparts = desc->natts;
+	s->part = palloc(sizeof(*s->part) * Max(desc->natts, 1));
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute att = TupleDescAttr(desc, i);
+		SfxStructure *part;
+
+		if (!att->attisdropped)
+			part = make_structure(att->atttypid);
+		else
+		{
+			part = palloc0(sizeof(*part));
+			part->typlen = att->attlen;
+			part->typbyval = att->attbyval;
+			part->typalign = att->attalign;
+		}
+		s->part[i] = part;
+	}
+	ReleaseTupleDesc(desc);
+}
+
+static SfxStructure *
+make_structure(Oid type)
+{
+	SfxStructure *s = palloc0(sizeof(*s));
+
+	check_stack_depth();
+	s->type = getBaseType(type);
+	get_typlenbyvalalign(s->type, &s->typlen, &s->typbyval, &s->typalign);
+	switch (get_typtype(s->type))
+	{
+		case TYPTYPE_COMPOSITE:
+			set_columns(s);
+			break;
+		case TYPTYPE_RANGE:
+			set_part(s, get_range_subtype(s->type), range_is_sound);
+			break;
+		case TYPTYPE_MULTIRANGE:
+			set_part(s, get_range_subtype(get_multirange_range(s->type)), multirange_is_sound);
+			break;
+		default:
+			s->element = get_element_type(s->type);
+			if (OidIsValid(s->element))
+				set_part(s, s->element, array_is_sound);
+			else
+				s->look = look_of_base_type(s->type);
+	}
+	return s;
+}
+
+const SfxStructure *
+sfx_structure_of(Oid type, int typlen)
+{
+	SfxStructure *s;
+
+	/* most columns have these types, and each scan calls this */
+	if (type == TEXTOID || type == VARCHAROID || type == BPCHAROID || type == BYTEAOID || (typlen != -1 && typlen != NAMEDATALEN))
+		return NULL;
+	s = make_structure(type);
+	if (s->look != NULL)
+		return s;
+	pfree(s);
+	return NULL;
+}
+
+/*
+ * Check a value whose header names another type than the column's.  A cast without a function
+ * leaves the element type in an array's header unchanged, and a range's type in its own; damage may
+ * put any type there.  The type's functions will believe the header, so the bytes are checked
+ * against the type that it names.  column: a type to which there must be such a cast, or
+ * InvalidOid.
+ */
+static bool
+is_sound_as(Oid type, Oid column, Look look, const char *p, Size size)
+{
+	MemoryContext old;
+	MemoryContext context;
+	SfxStructure *s;
+	Oid			function;
+	bool		sound;
+
+	if (!SearchSysCacheExists1(TYPEOID, ObjectIdGetDatum(type)) || !get_typisdefined(type))
+		return false;
+	if (OidIsValid(column) && find_coercion_pathway(column, type, COERCION_EXPLICIT, &function) !=
+		COERCION_PATH_RELABELTYPE)
+		return false;
+	context = AllocSetContextCreate(CurrentMemoryContext, "surfidx structure", ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(context);
+	if (look == array_is_sound)
+	{
+		/* an array's header names the type of its elements only */
+		s = palloc0(sizeof(*s));
+		s->type = s->element = type;
+		set_part(s, type, look);
+	}
+	else
+		s = make_structure(type);
+	sound = s->look == look && s->type == type && look(s, p, size);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return sound;
+}
+
+/* ---- of values that have parts ---- */
+
+static bool
+elements_are_sound(const SfxStructure *element, const char *p, Size off, Size size, uint64 n, const uint8 *bitmap)
+{
+	/* elements of fixed length without inner layout, the most frequent case, need no walk */
+	if (n == 0 || (bitmap == NULL && element->typlen > 0 && element->look == NULL))
+		return n == 0 || (n - 1) * att_align_nominal(element->typlen, element->typalign) + element->typlen <= size - off;
+	for (uint64 i = 0; i < n; i++)
+		if ((bitmap == NULL || (bitmap[i / 8] & (1 << (i % 8))) != 0) && !step_over(element, p, &off, size, false))
+			return false;
+	return true;
+}
+
+static bool
+array_is_sound(const SfxStructure *s, const char *p, Size size)
+{
+	const ArrayType *a = (const ArrayType *) p;
+	uint64		n = 1;
+	Size		off;
+
+	if (size < sizeof(ArrayType) || a->ndim < 0 || a->ndim > MAXDIM || size < ARR_OVERHEAD_NONULLS(a->ndim))
+		return false;
+	if (a->elemtype != s->element)
+		return is_sound_as(a->elemtype, InvalidOid, array_is_sound, p, size);
+	if (a->ndim == 0)
+		return true;
+	for (int i = 0; i < a->ndim; i++)
+	{
+		/* an element takes at least one bit, that of a NULL */
+		if (ARR_DIMS(a)[i] < 0 || (n *= ARR_DIMS(a)[i]) > 8 * (uint64) size)
+			return false;
+	}
+	if (!ARR_HASNULL(a))
+		return elements_are_sound(s->part[0], p, ARR_OVERHEAD_NONULLS(a->ndim), size, n, NULL);
+	off = a->dataoffset;
+	if (a->dataoffset < 0 || off < ARR_OVERHEAD_WITHNULLS(a->ndim, n) || off > size || off != MAXALIGN(off))
+		return false;
+	return elements_are_sound(s->part[0], p, off, size, n, ARR_NULLBITMAP(a));
+}
+
+static bool
+record_is_sound(const SfxStructure *s, const char *p, Size size)
+{
+	HeapTupleHeader h = (HeapTupleHeader) p;
+	int			natts;
+	bool		nulls;
+	Size		off;
+
+	if (size < SizeofHeapTupleHeader)
+		return false;
+	if (HeapTupleHeaderGetTypeId(h) != s->type)
+		return is_sound_as(HeapTupleHeaderGetTypeId(h), InvalidOid, record_is_sound, p, size);
+	natts = HeapTupleHeaderGetNatts(h);
+	nulls = (h->t_infomask & HEAP_HASNULL) != 0;
+	off = h->t_hoff;
+
+	/*
+	 * the type modifier is ignored: for a named row type it is part of a version, since the minor
+	 * releases after 15.18
+	 */
+	if (off > size || off != MAXALIGN(off) ||
+		off < SizeofHeapTupleHeader + (nulls ? BITMAPLEN(natts) : 0))
+		return false;
+	for (int i = 0; i < Min(natts, s->nparts); i++)
+		if ((!nulls || !att_isnull(i, h->t_bits)) && !step_over(s->part[i], p, &off, size, true))
+			return false;
+	return true;
+}
+
+/*
+ * Check the bounds that the flags announce, from *off of p on.  A NULL bound is refused:
+ * comparisons would read it as if it existed.
+ */
+static bool
+bounds_are_sound(const SfxStructure *bound, const char *p, Size *off, Size size, uint8 flags)
+{
+	return (flags & (RANGE_LB_NULL | RANGE_UB_NULL)) == 0 && (!RANGE_HAS_LBOUND(flags) || step_over(bound, p, off, size, true)) &&
+		(!RANGE_HAS_UBOUND(flags) || step_over(bound, p, off, size, true));
+}
+
+static bool
+range_is_sound(const SfxStructure *s, const char *p, Size size)
+{
+	Size		off = sizeof(RangeType);
+	Oid			type;
+
+	if (size < sizeof(RangeType) + 1)
+		return false;
+	/* core's functions take two of different types for an error of the server's */
+	type = ((const RangeType *) p)->rangetypid;
+	if (type != s->type)
+		return is_sound_as(type, s->type, range_is_sound, p, size);
+	return bounds_are_sound(s->part[0], p, &off, size - 1, (uint8) p[size - 1]);
+}
+
+/*
+ * A multirange's header is followed by the end of each range's bounds except the last one's (or,
+ * without this bit, by their length), by the flags of all ranges, and by the bounds.
+ */
+#define MULTIRANGE_END		0x80000000
+
+static bool
+multirange_is_sound(const SfxStructure *s, const char *p, Size size)
+{
+	const MultirangeType *m = (const MultirangeType *) p;
+	const uint32 *item = (const uint32 *) (p + sizeof(MultirangeType));
+	const uint8 *flags;
+	Size		start;
+	uint64		at = 0;
+
+	if (size < sizeof(MultirangeType))
+		return false;
+	if (m->multirangetypid != s->type)
+		return is_sound_as(m->multirangetypid, s->type, multirange_is_sound, p, size);
+	if (m->rangeCount == 0)
+		return true;
+	if (m->rangeCount > size / (sizeof(uint32) + 1))
+		return false;
+	flags = (const uint8 *) (item + (m->rangeCount - 1));
+	start = att_align_nominal((const char *) (flags + m->rangeCount) - p, s->part[0]->typalign);
+	for (uint32 i = 0; i < m->rangeCount; i++)
+	{
+		Size		off = start + at;
+
+		/* code that copies bounds would find unaligned ones at other offsets */
+		if (off > size || !is_aligned(off, s->part[0]->typalign) || (flags[i] & RANGE_EMPTY) != 0 ||
+			!bounds_are_sound(s->part[0], p, &off, size, flags[i]))
+			return false;
+		if (i + 1 < m->rangeCount)
+			at = (item[i] & MULTIRANGE_END ? 0 : at) + (item[i] & ~MULTIRANGE_END);
+	}
+	return true;
 }
 
 void

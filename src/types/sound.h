@@ -5,8 +5,6 @@
 #ifndef SURFIDX_STRUCTURE_H
 #define SURFIDX_STRUCTURE_H
 
-#include "postgres.h"
-
 /*
  * How the values of a type are laid out.  Comparison and output functions trust the counts and
  * lengths inside a value; so a value read from a page is checked against this before it is given to

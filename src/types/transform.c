@@ -8,12 +8,10 @@
  */
 #include "surfidx.h"
 #include "leaf_format.h"
-#include "stop.h"
 #include "transform.h"
 
 #include "common/hashfn.h"
 #include "lib/hyperloglog.h"
-#include "utils/builtins.h"
 
 #define LEAST_SAMPLE	1000	/* strings from which on it is judged whether the words pay */
 #define LEAST_DISTINCT	32		/* distinct first words: so many save five comparisons a string */

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_TRANSFORM_H
 #define SURFIDX_TRANSFORM_H
 
-#include "postgres.h"
-
 typedef struct SfxTransform SfxTransform;
 
 #define SFX_TRANSFORM_WORDS	3

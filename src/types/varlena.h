@@ -5,8 +5,6 @@
 #ifndef SURFIDX_VARLENA_H
 #define SURFIDX_VARLENA_H
 
-#include "surfidx.h"
-
 /*
  * A row of an index-only scan has 8,191 bytes, at most.  So many of them are for the values of key
  * columns, compressed as in btree's tuples, and of INCLUDE columns.

@@ -5,9 +5,6 @@
 #ifndef SURFIDX_DEAD_LEAF_H
 #define SURFIDX_DEAD_LEAF_H
 
-#include "surfidx.h"
-#include "leaf.h"
-
 /* Entries of one leaf that a reader has found dead. */
 typedef struct SfxDeadInLeaf
 {

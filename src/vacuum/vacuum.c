@@ -33,7 +33,6 @@
 #include "access/table.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "catalog/index.h"
 #include "miscadmin.h"
 #include "storage/indexfsm.h"
 #include "utils/memutils.h"
@@ -495,11 +494,10 @@ vacuum_run(VacState *vs)
 {
 	uint64		groups = 0;
 	SfxPosBuf  *pos = palloc(sizeof(SfxPosBuf));
-	SfxPos		start = {(const uint8_t *) "", 0, 0};
 	MemoryContext cxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx vacuum group", ALLOCSET_DEFAULT_SIZES);
 	bool		more = true;
 
-	sfx_pos_set(pos, &start);
+	sfx_pos_set(pos, &SFX_POS_FIRST);
 	sfx_kept_init(&vs->kept_node);
 	vs->stats.late = SFX_MUTANT("counts at the end");
 	while (more)
@@ -645,7 +643,7 @@ sfx_bulkdelete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	vs.arg = state;
 	vs.strategy = info->strategy;
 	vs.stubs = collect_stubs(&vs);
-	vs.due = info->index->rd_index->indisvalid && sfx_merge_delta_due(info->index);
+	vs.due = info->index->rd_index->indisvalid && sfx_merge_need(info->index).due;
 
 	if (SFX_MUTANT("tree before log"))
 	{
@@ -690,15 +688,13 @@ may_lock_alone(void)
  * file, unless the table's vacuum_truncate is off.
  */
 static void
-tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats)
+tidy_up(IndexVacuumInfo *info, const SfxOrder *order, bool had_bulkdelete,
+		IndexBulkDeleteResult *stats)
 {
 	Relation	index = info->index;
 	Relation	heap = table_open(index->rd_index->indrelid, AccessShareLock);
 	BlockNumber nblocks;
-	SfxKeyDesc	kd;
-	const SfxOrder *order;
 
-	order = sfx_order_open(index, &kd, true);
 	stats->pages_free = sfx_reclaim_blocks(index, order, info->strategy);
 	if (had_bulkdelete)
 	{
@@ -723,7 +719,6 @@ tidy_up(IndexVacuumInfo *info, bool had_bulkdelete, IndexBulkDeleteResult *stats
 	stats->num_pages = RelationGetNumberOfBlocks(index);
 	/* free pages that were cut off are not counted */
 	stats->pages_free -= Min(stats->pages_free, nblocks - Min(nblocks, stats->num_pages));
-	sfx_order_end(order);
 	table_close(heap, AccessShareLock);
 }
 
@@ -737,15 +732,11 @@ vacuum_goes_on(Relation index, SfxProgress *p)
 
 /* Make leaves cut or whole, as the storage parameters ask.  Returns whether any was written. */
 static bool
-change_leaf_keys(Relation index)
+change_leaf_keys(Relation index, const SfxOrder *order)
 {
 	static const SfxLeafManner how = {vacuum_goes_on, true};
-	SfxKeyDesc	kd;
-	const SfxOrder *order = sfx_order_open(index, &kd, true);
-	bool		changed = sfx_change_leaf_keys(index, order, &how) > 0;
 
-	sfx_order_end(order);
-	return changed;
+	return sfx_change_leaf_keys(index, order, &how) > 0;
 }
 
 /*
@@ -753,20 +744,11 @@ change_leaf_keys(Relation index)
  * meanwhile; otherwise a delta that is nearly free to merge as well (V6).
  */
 static void
-merge_rest(Relation index, bool had_bulkdelete)
+merge_rest(Relation index, const SfxOrder *order, bool had_bulkdelete)
 {
-	bool		merges;
+	bool		merges = had_bulkdelete ? sfx_merge_due(index) != NULL :
+	sfx_vacuum_merges(index, order, NULL, NULL);
 
-	if (had_bulkdelete)
-		merges = sfx_merge_due(index) != NULL;
-	else
-	{
-		SfxKeyDesc	kd;
-		const SfxOrder *order = sfx_order_open(index, &kd, true);
-
-		merges = sfx_vacuum_merges(index, order, NULL, NULL);
-		sfx_order_end(order);
-	}
 	(void) sfx_merge_for_vacuum(index, merges, NULL, NULL, NULL);
 }
 
@@ -774,6 +756,8 @@ IndexBulkDeleteResult *
 sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
 	bool		had_bulkdelete = stats != NULL;
+	SfxKeyDesc	kd;
+	const SfxOrder *order;
 
 	if (info->analyze_only)
 		return stats;
@@ -781,8 +765,10 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	SFX_STOP("vacuum cleanup");
-	merge_rest(info->index, had_bulkdelete);
-	tidy_up(info, change_leaf_keys(info->index) || had_bulkdelete, stats);
+	order = sfx_order_open(info->index, &kd, true);
+	merge_rest(info->index, order, had_bulkdelete);
+	tidy_up(info, order, change_leaf_keys(info->index, order) || had_bulkdelete, stats);
+	sfx_order_end(order);
 	if (!had_bulkdelete)
 	{
 		SfxMeta		meta;

@@ -5,8 +5,6 @@
 #ifndef SURFIDX_VACUUM_H
 #define SURFIDX_VACUUM_H
 
-#include "surfidx.h"
-
 /*
  * ambulkdelete and amvacuumcleanup, as index_bulk_delete() and index_vacuum_cleanup() describe
  * them.  They wait for the merge lock, group by group, and for scans at the gate (V3).  Errors:

@@ -11,7 +11,7 @@
 #include "merge_lock.h"
 #include "meta.h"
 #include "policy.h"
-#include "touched.h"
+#include "source.h"
 #include "vacuum_delta.h"
 
 #define FEW_LEAVES	64			/* half a megabyte of WAL for each VACUUM */

@@ -5,8 +5,7 @@
 #ifndef SURFIDX_VACUUM_DELTA_H
 #define SURFIDX_VACUUM_DELTA_H
 
-#include "surfidx.h"
-#include "order.h"
+#include "meta.h"
 
 /*
  * Does VACUUM write this leaf of the main tree, which it has not yet visited, in any case?  Merge

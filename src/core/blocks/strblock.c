@@ -276,11 +276,10 @@ sfx_str_find_in_group(const SfxStr *s, int g, uint32_t lcp, const uint8_t *t, ui
 {
 	int			n = group_keys(s, g);
 	RunWalk		w;
-	const uint8_t *p;
 	const uint8_t *end;
 	int			i;
+	const uint8_t *p = group_run(s, g, &end);
 
-	p = group_run(s, g, &end);
 	if (n == 0)
 		return 0;
 	if (!begin_run(s, p, end, &w))
@@ -528,13 +527,12 @@ static inline int
 decode_run_coded(CodedRun *r, int from, int to, Sink *k, uint32_t **off, const bool fsst)
 {
 	const SfxHope *h = k->str->dict;
-	const uint64_t *table;
 	const uint8_t *prev = k->out + k->prev;
 	uint8_t    *dst = k->out + k->at;
 	uint32_t	prevlen = k->prelen + k->prevlen;
 	uint32_t	least = r->least + k->prelen;
+	const uint64_t *table = fsst ? NULL : HOPE_CTABLE(h, uint64_t, decode);
 
-	table = fsst ? NULL : HOPE_CTABLE(h, uint64_t, decode);
 	for (; r->i < to && k->cap - (uint32_t) (dst - k->out) >= CODED_ROOM; r->i++)
 	{
 		uint32_t	head,

@@ -423,7 +423,7 @@ NAME(split_radix)(uint64_t *v, int n, uint32_t radix, uint64_t base)
 				all = 0;
 	int			i = 0;
 
-#if LEVEL == 2
+#if LEVEL >= 2
 	const __m256i r4 = _mm256_set1_epi64x((long long) reciprocal);
 	const __m256i d4 = _mm256_set1_epi64x(radix);
 	const __m256i b4 = _mm256_set1_epi64x((long long) base);
@@ -443,25 +443,6 @@ NAME(split_radix)(uint64_t *v, int n, uint32_t radix, uint64_t base)
 	}
 	_mm256_storeu_si256((__m256i *) part, all4);
 	all = part[0] | part[1] | part[2] | part[3];
-#elif LEVEL >= 3
-	const __m512i r8 = _mm512_set1_epi64((long long) reciprocal);
-	const __m512i d8 = _mm512_set1_epi64(radix);
-	const __m512i b8 = _mm512_set1_epi64((long long) base);
-	__m512i		all8 = _mm512_setzero_si512();
-
-	for (; i + 8 <= n; i += 8)
-	{
-		__m512i		x = _mm512_loadu_si512(v + i);
-		__m512i		q = _mm512_srli_epi64(_mm512_mul_epu32(x, r8), 32);
-		__mmask8	high = _mm512_cmpgt_epu64_mask(_mm512_mul_epu32(q, d8), x);
-
-		q = _mm512_mask_sub_epi64(q, high, q, _mm512_set1_epi64(1));
-		x = _mm512_sub_epi64(x, _mm512_mul_epu32(q, d8));
-		x = _mm512_add_epi64(_mm512_add_epi64(x, b8), _mm512_slli_epi64(q, 16));
-		all8 = _mm512_or_si512(all8, x);
-		_mm512_storeu_si512(v + i, x);
-	}
-	all = (uint64_t) _mm512_reduce_or_epi64(all8);
 #endif
 	for (; i < n; i++)
 	{
@@ -934,7 +915,7 @@ NAME(decimals)(const SfxDecimals *m, uint64_t *v, int n)
 				other = 0;
 	int			i = 0;
 
-#if LEVEL == 2
+#if LEVEL >= 2
 	const __m256i magic = _mm256_set1_epi64x(0x4330000000000000);
 	const __m256d offset = _mm256_set1_pd(4503599627370496.0 + (double) bias);
 	const __m256d by = _mm256_set1_pd(sfx_decimal_power(m->places));
@@ -962,29 +943,6 @@ NAME(decimals)(const SfxDecimals *m, uint64_t *v, int n)
 	over = part[0] | part[1] | part[2] | part[3];
 	_mm256_storeu_si256((__m256i *) part, other4);
 	other = part[0] | part[1] | part[2] | part[3];
-#elif LEVEL >= 3
-	const __m512i magic = _mm512_set1_epi64(0x4330000000000000);
-	const __m512d offset = _mm512_set1_pd(4503599627370496.0 + (double) bias);
-	const __m512d by = _mm512_set1_pd(sfx_decimal_power(m->places));
-	const __m512i sign = _mm512_set1_epi64((long long) SFX_IMAGE_POSITIVE);
-	const __m512i high = _mm512_set1_epi64((long long) m->high);
-	const __m512i low = _mm512_set1_epi64((long long) m->low);
-	__m512i		over8 = _mm512_setzero_si512(),
-				other8 = over8;
-
-	for (; i + 8 <= n; i += 8)
-	{
-		__m512i		x = _mm512_loadu_si512(v + i);
-		__m512d		d = _mm512_sub_pd(_mm512_castsi512_pd(_mm512_or_si512(x, magic)), offset);
-		__m512i		bits = _mm512_castpd_si512(_mm512_div_pd(d, by));
-
-		over8 = _mm512_or_si512(over8, x);
-		bits = _mm512_xor_si512(bits, _mm512_or_si512(sign, _mm512_srai_epi64(bits, 63)));
-		other8 = _mm512_or_si512(other8, _mm512_xor_si512(bits, high));
-		_mm512_storeu_si512(v + i, _mm512_and_si512(bits, low));
-	}
-	over = (uint64_t) _mm512_reduce_or_epi64(over8);
-	other = (uint64_t) _mm512_reduce_or_epi64(other8);
 #endif
 	for (; i < n; i++)
 	{

@@ -46,6 +46,10 @@ typedef struct SfxPos
 	uint64_t	tid;			/* 0 sorts before every entry of that key */
 } SfxPos;
 
+/* Before every entry, and after every one. */
+#define SFX_POS_FIRST	((SfxPos) {(const uint8_t *) "", 0, 0})
+#define SFX_POS_END		((SfxPos) {NULL, 0, 0})
+
 /* Unaligned little-endian loads and stores; on-disk integers are little-endian
  * in the server's byte order (pages never move between architectures). */
 static inline uint16_t sfx_get16(const uint8_t *p) { uint16_t v; memcpy(&v, p, 2); return v; }
