@@ -69,17 +69,6 @@ sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta)
 	r->passed.n = 0;
 }
 
-/* Is entry i of the main tree's block, or its end, the next one after those that are dead? */
-static bool
-is_next_passed(const SfxReader *r, int i)
-{
-	int			b = r->main.blockno;
-
-	i += r->main.block->first;
-	return SFX_MUTANT("gaps are passed") || (b == r->passed.block && i == r->passed.at) ||
-		(b == r->passed.block + 1 && i == 0 && r->passed.at == r->passed.total);
-}
-
 /* The number of the entry returned last, which is a leaf's, in its block. */
 static inline int
 last_in_block(const SfxReader *r)
@@ -98,9 +87,7 @@ pass_entry(SfxReader *r, const SfxEntry *e)
 		r->passed.on = false;
 		return;
 	}
-	r->passed.block = r->main.blockno;
-	r->passed.at = r->main.block->first + i + 1;
-	r->passed.total = r->main.block->total;
+	pass_number(r, i);
 	bound_set(r, &r->passed.to, &r->room.passed[1], e->key, e->keylen, e->tid + 1);
 	r->passed.n++;
 	r->passed.found = true;
@@ -165,6 +152,7 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 			pass_entry(r, &e);
 	}
 	sfx_dead_note(&r->dead.leaves, d, &pos, &s->block->tid[last_in_block(r)], 1);
+	sfx_passed_note_tid(r->index, &r->win.state, s->leafblk, s->block->tid[last_in_block(r)]);
 }
 
 /*

@@ -114,6 +114,7 @@ typedef struct LeafCursor
 	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be
 								 * cut there */
 	bool		promised;		/* a filter said that there may be something */
+	bool		skips;			/* of the block in hand some entries are left out: skip (X8) */
 	int			blockno;
 	SfxLeaf		leaf;
 	SfxDict    *dict;			/* pinned: the one that the last leaf needed */
@@ -121,6 +122,7 @@ typedef struct LeafCursor
 	uint32		run;			/* the leaf's, and ... */
 	uint32		entries;		/* ... how many it has; 0: no leaf was read */
 	SfxBlock   *block;			/* decoded: a whole one, or few */
+	uint64		skip[(SFX_BLOCK_ENTRIES + 63) / 64];
 	PGAlignedBlock *page;		/* NULL: not needed */
 	union
 	{
@@ -141,7 +143,8 @@ typedef struct ReaderWant
 	bool		candidates;		/* of cut leaves stored keys will do, ... */
 	bool		rechecks;		/* ... and the caller looks at the rows for what they are */
 	Relation	heap;			/* the table, if what is found dead is removed; else NULL */
-	bool		pass_dead;		/* no rows that are dead to all snapshots (X8) */
+	bool		skip_dead;		/* no rows that are dead to all snapshots, and ... */
+	bool		pass_dead;		/* ... neither from where a step begins (X8) */
 	bool		believe;		/* a filter's word is enough */
 } ReaderWant;
 
