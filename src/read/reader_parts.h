@@ -65,6 +65,8 @@ typedef struct Bound
 	bool		inf;			/* minus infinity as a low bound, plus infinity as a high one */
 } Bound;
 
+#define BATCH_NO_IMAGE		PG_UINT64_MAX
+
 /*
  * A copied batch of one generation, in the direction of the scan.  One that lasts (R10) has entries
  * of visible rows, for several steps.
@@ -78,6 +80,9 @@ typedef struct Batch
 	SfxPos		end;			/* ... and this is the first position that was not copied */
 	int			all;			/* entries, if it lasts */
 	uint32		used;
+	uint64		seen;			/* entries of the log that the image had; BATCH_NO_IMAGE: it is the
+								 * log's end */
+	bool		has_flagged;	/* entries that are flagged in the image, too */
 	int			nkilled;
 	uint8		killed[READER_BATCH];	/* numbers of entries whose rows are dead */
 	int			room;			/* entries; bytes follow from that */

@@ -25,9 +25,9 @@
 #define TREES_OF_TIDS	16		/* ... with TIDs */
 #define SLOTS_FIRST	256			/* places for TIDs, half of them used at most */
 #define SLOTS_MOST	4096
-#define PASSED_MOST	1024		/* entries; with so many the range is forgotten, and they are read
-								 * once more: X3 may then write the leaf without them, and new
-								 * sessions are spared them, too */
+#define PASSED_MOST	1024		/* entries; with so many the range is forgotten, and TIDs are, and
+								 * they are read once more: X3 may then write the leaf without
+								 * them, and new sessions are spared them, too */
 
 /* A position. */
 typedef struct Place
@@ -61,6 +61,11 @@ typedef struct DeadTids
 
 static DeadTids dead_tids[TREES_OF_TIDS];
 static SfxMemoTable tids_table = SFX_MEMO_TABLE(dead_tids);
+
+/* Bits of the indexes of which any was ever noted: most lookups need not go through the table. */
+static uint64 indexes_noted = 0;
+
+static void forget_tids_of(Relation index, const SfxState *state);
 
 /* The count of groups that a memory depends on (T6); memo.h compares the life. */
 static inline uint64
@@ -130,15 +135,16 @@ sfx_passed_note(Relation index, const SfxState *state, const SfxPos *from, const
 	{
 		p->to = p->from;
 		p->n = 0;
+		forget_tids_of(index, state);
 	}
 }
 
 /* ---- TIDs ---- */
 
 static inline uint64
-leaf_bit(BlockNumber leaf)
+bit_of(uint32 number)
 {
-	return UINT64CONST(1) << leaf % 64;
+	return UINT64CONST(1) << number % 64;
 }
 
 /* Where that TID stands, or would stand. */
@@ -159,6 +165,15 @@ forget_tids(DeadTids *d)
 		memset(d->slots, 0, d->nslots * sizeof(uint64));
 	d->n = 0;
 	d->leaves = 0;
+}
+
+static void
+forget_tids_of(Relation index, const SfxState *state)
+{
+	DeadTids   *d = sfx_memo_find(&tids_table, index, state->build_id, as_of(state));
+
+	if (d != NULL)
+		forget_tids(d);
 }
 
 /* Half of the slots are taken: more of them, or an end to all of it. */
@@ -206,17 +221,21 @@ sfx_passed_note_tid(Relation index, const SfxState *state, BlockNumber leaf, uin
 		*place = tid;
 		d->n++;
 	}
-	d->leaves |= leaf_bit(leaf);
+	d->leaves |= bit_of(leaf);
+	indexes_noted |= bit_of(RelationGetRelid(index));
 }
 
 bool
 sfx_passed_tids(Relation index, const SfxState *state, BlockNumber leaf, const uint64 *tids, int n,
 				uint64 *bits)
 {
-	const DeadTids *d = sfx_memo_find(&tids_table, index, state->build_id, as_of(state));
+	const DeadTids *d;
 	uint64		any = 0;
 
-	if (d == NULL || (d->leaves & leaf_bit(leaf)) == 0)
+	if ((indexes_noted & bit_of(RelationGetRelid(index))) == 0)
+		return false;
+	d = sfx_memo_find(&tids_table, index, state->build_id, as_of(state));
+	if (d == NULL || (d->leaves & bit_of(leaf)) == 0)
 		return false;
 	memset(bits, 0, (n + 63) / 64 * sizeof(uint64));
 	for (int i = 0; i < n; i++)
