@@ -221,6 +221,7 @@ begin_reader(Relation index, InsertState *st, IndexInfo *info)
 		return;
 	old = MemoryContextSwitchTo(info->ii_Context);
 	st->reader = sfx_reader_begin(index, st->order, true);
+	sfx_reader_skip_dead(st->reader, true);
 	MemoryContextSwitchTo(old);
 	if (readers_kept < READERS_KEPT)
 	{

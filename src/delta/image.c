@@ -22,6 +22,7 @@
 #include "log.h"
 #include "meta.h"
 #include "page.h"
+#include "pos.h"
 #include "settings.h"
 
 #include "access/htup_details.h"
@@ -60,14 +61,14 @@ database_made(void)
 	return made;
 }
 
-/* Make *key that of generation gen of the index that meta describes (N3).  Padding is zeroed. */
+/* Make *key that of generation gen of that build of the index (N3).  Padding is zeroed. */
 static void
-make_key_of(SfxImageKey *key, Relation index, const SfxMeta *meta, uint32 gen)
+make_key_of(SfxImageKey *key, Relation index, uint64 build_id, uint32 gen)
 {
 	memset(key, 0, sizeof(*key));
 	key->loc = SfxRelLocator(index);
 	key->gen = gen;
-	key->build_id = meta->build_id;
+	key->build_id = build_id;
 	key->database = database_made();
 }
 
@@ -75,7 +76,7 @@ make_key_of(SfxImageKey *key, Relation index, const SfxMeta *meta, uint32 gen)
 static void
 make_key(SfxImageKey *key, Relation index, const SfxMeta *meta, int g)
 {
-	make_key_of(key, index, meta, meta->gens[g].gen);
+	make_key_of(key, index, meta->build_id, meta->gens[g].gen);
 }
 
 /* ---- being current ---- */
@@ -424,16 +425,22 @@ sfx_delta_is_idle(Relation index, const SfxMeta *meta)
  * lock; NULL if there is none.  sfx_image_release lets go of either.
  */
 static SfxImage *
-find_existing(Relation index, const SfxMeta *meta, int g, LWLockMode mode)
+find_of(Relation index, uint64 build_id, uint32 gen, LWLockMode mode)
 {
 	SfxImageKey key;
 	SfxImage   *img;
 
-	make_key(&key, index, meta, g);
+	make_key_of(&key, index, build_id, gen);
 	if (sfx_image_slots_exist() && !RelationUsesLocalBuffers(index) &&
 		(img = sfx_image_slot_find(&key, mode)) != NULL)
 		return img;
 	return sfx_image_local_find(&key);
+}
+
+static SfxImage *
+find_existing(Relation index, const SfxMeta *meta, int g, LWLockMode mode)
+{
+	return find_of(index, meta->build_id, meta->gens[g].gen, mode);
 }
 
 bool
@@ -488,6 +495,40 @@ sfx_image_grow_filter(Relation index, const SfxMeta *meta, int g)
 	sfx_image_release(img);
 }
 
+/*
+ * See image.h.  A row that got one of these TIDs later has its entry later in the log, so that
+ * entry is applied after this, and no flag is left on it.
+ */
+int
+sfx_image_flag_dead(Relation index, const SfxOrder *order, uint64 build_id, uint32 gen,
+					uint64 seen, SfxEntry **entries, int n)
+{
+	SfxImage   *img = find_of(index, build_id, gen, LW_SHARED);
+	SfxNodeAlloc nodes;
+	int			flagged = 0;
+
+	if (img == NULL)
+		return -1;
+	nodes = sfx_image_nodes(img, order);
+	if (img->seen != seen && !SFX_MUTANT("flags on what came later"))
+		flagged = -1;
+	for (int i = 0; i < n && flagged >= 0; i++)
+	{
+		SfxPos		pos = sfx_entry_pos(entries[i]);
+		SfxCursor	c;
+		SfxEntry	e;
+
+		if (!sfx_delta_seek(&img->delta, &nodes, &pos, &c))
+			continue;
+		sfx_delta_get(&img->delta, &nodes, &c, &e);
+		if (e.tid == pos.tid && sfx_same_bytes(e.key, e.keylen, pos.key, pos.len) &&
+			sfx_delta_set_dead(&img->delta, &nodes, &c))
+			entries[flagged++] = entries[i];
+	}
+	sfx_image_release(img);
+	return flagged;
+}
+
 /* See image.h.  The caller holds no image. */
 void
 sfx_image_kill(Relation index, const SfxOrder *order, const SfxMeta *meta, int g, SfxEntry *const *entries, int n,
@@ -527,7 +568,7 @@ sfx_image_forget(Relation index, const SfxMeta *meta, uint32 gen)
 	SfxImageKey key;
 	SfxImage   *img;
 
-	make_key_of(&key, index, meta, gen);
+	make_key_of(&key, index, meta->build_id, gen);
 	sfx_image_local_forget(&key);
 	if (!sfx_image_slots_exist() || (img = sfx_image_slot_find(&key, LW_EXCLUSIVE)) == NULL)
 		return;

@@ -113,6 +113,15 @@ extern uint64 sfx_image_known_dead(Relation index, const SfxMeta *meta, int g);
 extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
 
 /*
+ * Flag entries of the image of generation gen as dead (X1): entries[0..n), which were copied from
+ * it and have been found dead since, unless it has seen more of the log than the `seen` entries of
+ * then.  The number of those that this call has flagged, which stand first in entries then; -1:
+ * the image has seen more, or is gone.  No image held.
+ */
+extern int	sfx_image_flag_dead(Relation index, const SfxOrder *order, uint64 build_id,
+								uint32 gen, uint64 seen, SfxEntry **entries, int n);
+
+/*
  * Take entries out of the image of generation meta->gens[g] that the heap has confirmed to be dead
  * to all snapshots (X1).  Of entries[0..n) those go whose TID is in dead[0..ndead), which ascends.
  * horizon: the conflict horizon of their rows.  The caller pins the gate.  No image held.

@@ -65,7 +65,7 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->dead.in_leaves = r->dead.goes_on = false;
 	r->dead.leaves = (SfxDeadLeaves) {r->cxt, NULL};
 	r->want.heap = NULL;
-	r->want.pass_dead = r->passed.on = r->passed.found = false;
+	r->want.pass_dead = r->want.skip_dead = r->passed.on = r->passed.found = false;
 	r->want.candidates = r->want.rechecks = r->gate.missing = r->cut.recheck = false;
 	r->cut.recovery = NULL;
 	r->cut.whole_keys = NULL;
@@ -92,6 +92,12 @@ sfx_reader_dead(SfxReader *r, Relation heap, bool pass)
 	Assert(!pass || (heap && r->order == NULL));
 	r->want.heap = heap;
 	r->want.pass_dead = pass;
+}
+
+void
+sfx_reader_skip_dead(SfxReader *r, bool skip)
+{
+	r->want.skip_dead = skip;
 }
 
 void

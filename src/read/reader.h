@@ -56,6 +56,12 @@ extern void sfx_reader_tids_only(SfxReader *r, bool tids_only);
 extern void sfx_reader_dead(SfxReader *r, Relation heap, bool pass);
 
 /*
+ * From the next seek on the caller wants no rows that are dead to all snapshots: entries that this
+ * backend has found to be of such may be left out, here and there (X8).
+ */
+extern void sfx_reader_skip_dead(SfxReader *r, bool skip);
+
+/*
  * So many entries of a range are likely to be asked for, 0: unknown.  A hint (N4), from the next
  * seek on: what a step decodes at once goes by it.
  */

@@ -17,6 +17,9 @@ StaticAssertDecl(SFX_LOG_END_MAX <= READER_BATCH * SFX_LOG_MIN_ENTRY,
 				 "a batch has room for the log's end");
 StaticAssertDecl(SFX_LOG_END_MAX <= READER_BATCH_FEW, "... and for its bytes");
 
+/* Of a step's flagged entries of an image, so many are left out: its lock is held meanwhile. */
+#define SKIPS_MOST	256
+
 static void
 batch_add(Batch *b, const SfxEntry *e)
 {
@@ -85,11 +88,12 @@ cut_batch(SfxReader *r, Batch *b)
 	b->end.tid = forward(r) ? e->tid + 1 : e->tid;
 }
 
-/* Copy what an image, which is held, has from cur on. */
+/* Copy what an image, which is held, has from cur on; of what is flagged as dead some is left out. */
 static void
 copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 {
 	int			most = entries_to_copy(r);
+	int			skips = r->want.skip_dead ? SKIPS_MOST : 0;
 	SfxNodeAlloc a;
 	const SfxDelta *d = sfx_image_delta(img, r->order, &a);
 	SfxCursor	c;
@@ -108,9 +112,13 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 			cut_batch(r, b);
 			break;
 		}
-		batch_add(b, &e);
-		if (r->range.touches)
-			sfx_delta_touch(d, &a, &c);
+		if (likely(!sfx_delta_dead(d, &a, &c)) || skips-- <= 0)
+		{
+			b->has_flagged |= skips < 0;
+			batch_add(b, &e);
+			if (r->range.touches)
+				sfx_delta_touch(d, &a, &c);
+		}
 		have = forward(r) ? sfx_delta_next(d, &a, &c) : sfx_delta_prev(d, &a, &c);
 	}
 }
@@ -134,6 +142,8 @@ empty_batch(Batch *b, uint32 gen)
 	b->n = b->at = 0;
 	b->used = 0;
 	b->cut = false;
+	b->seen = BATCH_NO_IMAGE;
+	b->has_flagged = false;
 	b->nkilled = 0;
 }
 
@@ -168,6 +178,7 @@ fill_batch(SfxReader *r, const SfxMeta *meta, int g, Batch *b)
 	if (g == 0)
 		note_place(r, meta, img);
 	make_room(r, b, entries_to_copy(r));
+	b->seen = sfx_image_seen(img);
 	if (!image_lacks(r, img))
 	{
 		copy_batch(r, img, b);

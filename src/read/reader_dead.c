@@ -6,7 +6,6 @@
 #include "carried.h"
 #include "dead_leaf.h"
 #include "dead_rows.h"
-#include "delta.h"
 #include "find.h"
 #include "horizon.h"
 #include "image.h"
@@ -21,12 +20,13 @@
 
 /*
  * To take one entry out of an image costs as much as a lookup: most of it is locks, and the question
- * to the heap.  Sixteen together cost little more.  So a backend keeps the few dead entries that a
- * reader meets on a list, until there are enough.  A list that is lost, or whose entries are gone,
- * does no harm: X1 asks anew about each.
+ * to the heap.  Many together cost little more.  So a backend keeps the few dead entries that a
+ * reader meets on a list, until there are enough; most are flagged meanwhile, so that readers do not
+ * meet them.  A list that is lost, or whose entries are gone, does no harm: X1 asks anew about each.
  */
 #define PUT_OFF_FEW		2		/* of one batch: with more, each lookup would meet too many */
-#define PUT_OFF_MOST	16
+#define PUT_OFF_MOST	64
+#define PUT_OFF_AGAIN	16		/* those that could not be flagged are met again, ... */
 #define PUT_OFF_KEY		64		/* bytes of a key */
 #define REMOVED_AT_ONCE	Max(READER_BATCH, PUT_OFF_MOST)
 
@@ -69,17 +69,6 @@ sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta)
 	r->passed.n = 0;
 }
 
-/* Is entry i of the main tree's block, or its end, the next one after those that are dead? */
-static bool
-is_next_passed(const SfxReader *r, int i)
-{
-	int			b = r->main.blockno;
-
-	i += r->main.block->first;
-	return SFX_MUTANT("gaps are passed") || (b == r->passed.block && i == r->passed.at) ||
-		(b == r->passed.block + 1 && i == 0 && r->passed.at == r->passed.total);
-}
-
 /* The number of the entry returned last, which is a leaf's, in its block. */
 static inline int
 last_in_block(const SfxReader *r)
@@ -98,9 +87,7 @@ pass_entry(SfxReader *r, const SfxEntry *e)
 		r->passed.on = false;
 		return;
 	}
-	r->passed.block = r->main.blockno;
-	r->passed.at = r->main.block->first + i + 1;
-	r->passed.total = r->main.block->total;
+	pass_number(r, i);
 	bound_set(r, &r->passed.to, &r->room.passed[1], e->key, e->keylen, e->tid + 1);
 	r->passed.n++;
 	r->passed.found = true;
@@ -165,42 +152,12 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 			pass_entry(r, &e);
 	}
 	sfx_dead_note(&r->dead.leaves, d, &pos, &s->block->tid[last_in_block(r)], 1);
+	sfx_passed_note_tid(r->index, &r->win.state, s->leafblk, s->block->tid[last_in_block(r)]);
 }
 
 /*
- * Keep of the n entries those that stand in the image of generation number g now.  How many; 0 if
- * the generation is gone.
- */
-static int
-keep_standing(SfxReader *r, const SfxMeta *meta, int g, SfxEntry **entries, int n)
-{
-	SfxImage   *img = sfx_image_acquire(r->index, r->order, meta, g);
-	SfxNodeAlloc a;
-	const SfxDelta *d;
-	int			kept = 0;
-
-	if (img == NULL)
-		return 0;
-	d = sfx_image_delta(img, r->order, &a);
-	for (int i = 0; i < n; i++)
-	{
-		SfxPos		pos = {entries[i]->key, entries[i]->keylen, entries[i]->tid};
-		SfxCursor	c;
-		SfxEntry	e;
-
-		if (!sfx_delta_seek(d, &a, &pos, &c))
-			continue;
-		sfx_delta_get(d, &a, &c, &e);
-		if (e.tid == pos.tid && e.keylen == pos.len && memcmp(e.key, pos.key, pos.len) == 0)
-			entries[kept++] = entries[i];
-	}
-	sfx_image_release(img);
-	return kept;
-}
-
-/*
- * X1: out of the image of that generation with these, if they are still there and the heap still
- * says so.
+ * X1: out of the image of that generation with these, if the heap still says so and they are still
+ * there.
  */
 static void
 remove_from_image(SfxReader *r, const SfxMeta *meta, uint32 gen, SfxEntry **entries, int n)
@@ -208,6 +165,7 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, uint32 gen, SfxEntry **entr
 	uint64		tids[REMOVED_AT_ONCE];
 	SfxHorizon	horizon = {InvalidTransactionId, false};
 	int			g = 0;
+	int			ndead;
 
 	Assert(BufferIsValid(r->gate.buf) && n <= REMOVED_AT_ONCE);
 	while (g < meta->ngens && meta->gens[g].gen != gen)
@@ -220,16 +178,11 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, uint32 gen, SfxEntry **entr
 	if (g == meta->ngens ||
 		(g < meta->ngens - 1 && sfx_carried(meta, g) && !SFX_MUTANT("kill what was carried over")))
 		return;
-	n = keep_standing(r, meta, g, entries, n);
 	for (int i = 0; i < n; i++)
 		tids[i] = entries[i]->tid;
-	if (n > 0)
-	{
-		int			ndead = sfx_dead_ask(r->index, r->dead.heap, tids, n, &horizon);
-
-		if (ndead > 0)
-			sfx_image_kill(r->index, r->order, meta, g, entries, n, tids, ndead, &horizon);
-	}
+	ndead = sfx_dead_ask(r->index, r->dead.heap, tids, n, &horizon);
+	if (ndead > 0)
+		sfx_image_kill(r->index, r->order, meta, g, entries, n, tids, ndead, &horizon);
 }
 
 /*
@@ -269,7 +222,31 @@ put_off(SfxReader *r, Batch *b, PutOff **l)
 	}
 	Assert((*l)->n <= PUT_OFF_MOST);
 	b->nkilled = 0;
-	return (*l)->n <= PUT_OFF_MOST - PUT_OFF_FEW && (*l)->again < PUT_OFF_MOST;
+	return (*l)->n <= PUT_OFF_MOST - PUT_OFF_FEW && (*l)->again < PUT_OFF_AGAIN;
+}
+
+/*
+ * X1: flag what the batch has of dead entries in its image, if that has seen nothing since; those
+ * that another backend has flagged first are on its list.  Where flagged ones had to be copied, for
+ * there were too many, this backend removes them.
+ */
+static void
+flag_in_image(SfxReader *r, Batch *b)
+{
+	SfxEntry   *entries[READER_BATCH];
+	int			flagged;
+
+	if (b->seen == BATCH_NO_IMAGE || b->has_flagged)
+		return;
+	for (int i = 0; i < b->nkilled; i++)
+		entries[i] = &b->entry[b->killed[i]];
+	flagged = sfx_image_flag_dead(r->index, r->order, r->win.state.build_id, b->gen, b->seen,
+								  entries, b->nkilled);
+	if (flagged < 0)
+		return;
+	b->nkilled = flagged;
+	for (int i = 0; i < flagged; i++)
+		b->killed[i] = (uint8) (entries[i] - b->entry);
 }
 
 /* X1 for all batches.  The gate keeps TIDs from being reused meanwhile. */
@@ -287,6 +264,8 @@ remove_from_images(SfxReader *r)
 		PutOff	   *l;
 		int			n = 0;
 
+		if (b->nkilled > 0)
+			flag_in_image(r, b);
 		if (b->nkilled == 0 || put_off(r, b, &l))
 			continue;
 		if (!pinned)

@@ -351,6 +351,33 @@ remove_dead(SfxReader *r, SfxDeadWhen when)
 		sfx_reader_remove_dead(r, when);
 }
 
+/* Is entry i of the main tree's block, or its end, the next one after those that are dead? */
+static inline bool
+is_next_passed(const SfxReader *r, int i)
+{
+	int			b = r->main.blockno;
+
+	i += r->main.block->first;
+	return SFX_MUTANT("gaps are passed") || (b == r->passed.block && i == r->passed.at) ||
+		(b == r->passed.block + 1 && i == 0 && r->passed.at == r->passed.total);
+}
+
+/* It is dead, too. */
+static inline void
+pass_number(SfxReader *r, int i)
+{
+	r->passed.block = r->main.blockno;
+	r->passed.at = r->main.block->first + i + 1;
+	r->passed.total = r->main.block->total;
+}
+
+/* Is entry i of the cursor's block known to be of a dead row? */
+static inline bool
+is_skipped(const LeafCursor *s, int i)
+{
+	return (s->skip[i / 64] >> i % 64 & 1) != 0;
+}
+
 /* A position in each leaf of the step, unless what X8 knows was left out. */
 static inline const SfxPos *
 in_leaf(const SfxReader *r)

@@ -37,6 +37,15 @@ stand_at_first(SfxReader *r, LeafCursor *s)
 	r->range.wanted -= Min(r->range.wanted, s->block->nent);
 }
 
+/* A block of leaf was decoded: which of its entries are known to be of dead rows (X8)? */
+static inline void
+mark_skipped(SfxReader *r, LeafCursor *s, const SfxLeaf *leaf)
+{
+	s->skips = r->want.skip_dead && !r->want.one && !leaf->cut && !s->tidless &&
+		s->block->nent > 0 &&
+		sfx_passed_tids(r->index, &r->win.state, s->leafblk, s->block->tid, s->block->nent, s->skip);
+}
+
 void
 sfx_reader_decode_left(SfxReader *r, LeafCursor *s)
 {
@@ -49,6 +58,7 @@ sfx_reader_decode_left(SfxReader *r, LeafCursor *s)
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	if (s->leaf.cut)
 		sfx_reader_recover_keys(r);
+	mark_skipped(r, s, &s->leaf);
 	stand_at_first(r, s);
 }
 
@@ -90,6 +100,7 @@ sfx_reader_decode(SfxReader *r, LeafCursor *s, const SfxLeaf *leaf, int b, bool 
 		sfx_corrupt(r->index, s->leafblk, "leaf block");
 	if (leaf->cut)
 		sfx_reader_recover_keys(r);
+	mark_skipped(r, s, leaf);
 	s->blockno = b;
 	stand_at_first(r, s);
 }
@@ -184,7 +195,7 @@ sfx_reader_find_leaf(SfxReader *r, const SfxMeta *meta, uint32 run, const SfxPos
 void
 sfx_reader_skip_leaf(SfxReader *r, LeafCursor *s)
 {
-	s->have_page = s->keyless = s->tidless = s->promised = false;
+	s->have_page = s->keyless = s->tidless = s->promised = s->skips = false;
 	s->entries = 0;
 	s->leaf.nblocks = 0;
 	s->leaf.cut = false;
@@ -198,7 +209,7 @@ void
 sfx_reader_open_leaf(SfxReader *r, LeafCursor *s, const SfxLeaf *leaf)
 {
 	s->entries = leaf->nentries;
-	s->have_page = s->keyless = s->tidless = false;
+	s->have_page = s->keyless = s->tidless = s->skips = false;
 	s->block->nent = 0;
 	s->block->left_from = s->block->left_to = 0;
 	s->at = forward(r) ? 0 : -1;

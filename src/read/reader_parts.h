@@ -64,6 +64,8 @@ typedef struct Bound
 	bool		inf;			/* minus infinity as a low bound, plus infinity as a high one */
 } Bound;
 
+#define BATCH_NO_IMAGE		PG_UINT64_MAX
+
 /*
  * A copied batch of one generation, in the direction of the scan.  One that lasts (R10) has entries
  * of visible rows, for several steps.
@@ -77,6 +79,9 @@ typedef struct Batch
 	SfxPos		end;			/* ... and this is the first position that was not copied */
 	int			all;			/* entries, if it lasts */
 	uint32		used;
+	uint64		seen;			/* entries of the log that the image had; BATCH_NO_IMAGE: it is the
+								 * log's end */
+	bool		has_flagged;	/* entries that are flagged in the image, too */
 	int			nkilled;
 	uint8		killed[READER_BATCH];	/* numbers of entries whose rows are dead */
 	int			room;			/* entries; bytes follow from that */
@@ -113,6 +118,7 @@ typedef struct LeafCursor
 	bool		whole;			/* the step stops at or beyond the leaf's fence: blocks need not be
 								 * cut there */
 	bool		promised;		/* a filter said that there may be something */
+	bool		skips;			/* of the block in hand some entries are left out: skip (X8) */
 	int			blockno;
 	SfxLeaf		leaf;
 	SfxDict    *dict;			/* pinned: the one that the last leaf needed */
@@ -120,6 +126,7 @@ typedef struct LeafCursor
 	uint32		run;			/* the leaf's, and ... */
 	uint32		entries;		/* ... how many it has; 0: no leaf was read */
 	SfxBlock   *block;			/* decoded: a whole one, or few */
+	uint64		skip[(SFX_BLOCK_ENTRIES + 63) / 64];
 	PGAlignedBlock *page;		/* NULL: not needed */
 	union
 	{
@@ -140,7 +147,8 @@ typedef struct ReaderWant
 	bool		candidates;		/* of cut leaves stored keys will do, ... */
 	bool		rechecks;		/* ... and the caller looks at the rows for what they are */
 	Relation	heap;			/* the table, if what is found dead is removed; else NULL */
-	bool		pass_dead;		/* no rows that are dead to all snapshots (X8) */
+	bool		skip_dead;		/* no rows that are dead to all snapshots, and ... */
+	bool		pass_dead;		/* ... neither from where a step begins (X8) */
 	bool		believe;		/* a filter's word is enough */
 } ReaderWant;
 

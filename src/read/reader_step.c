@@ -106,6 +106,7 @@ sfx_reader_one_step(SfxReader *r)
 		r->ahead.right = InvalidBlockNumber;
 		r->ranked.key = NULL;
 		sfx_reader_meta(r, &meta);
+		r->win.state = sfx_state_take(&meta);
 		SFX_STOP("metapage read");
 		if (read_stages(r, &meta))
 		{
@@ -127,7 +128,6 @@ sfx_reader_one_step(SfxReader *r)
 		sfx_reader_trim_batches(r);
 		sfx_reader_prove_batches(r, &meta);
 	}
-	r->win.state = sfx_state_take(&meta);
 	Assert(r->win.final || !r->win.stop.inf);
 	/* (comparisons that have changed may lead anywhere: K4) */
 	Assert(r->order != NULL || r->win.cur.inf || r->win.stop.inf ||

@@ -32,9 +32,9 @@ ask_for_right(SfxReader *r)
 	r->ahead.right = InvalidBlockNumber;
 }
 
-/* The leaf's next entry of this step; decodes the next block, or more of this one, where needed. */
+/* Stand on the leaf's next entry; decodes the next block, or more of this one, where needed. */
 static bool
-leaf_peek(SfxReader *r, LeafCursor *s, SfxEntry *e)
+stand_on_next(SfxReader *r, LeafCursor *s)
 {
 	while (s->at < 0 || s->at >= s->block->nent)
 	{
@@ -59,7 +59,6 @@ leaf_peek(SfxReader *r, LeafCursor *s, SfxEntry *e)
 			s->have_page = false;
 		sfx_reader_settle(r, s);
 	}
-	sfx_block_entry(s->block, s->at, e);
 	return true;
 }
 
@@ -67,6 +66,35 @@ static inline void
 leaf_advance(SfxReader *r, LeafCursor *s)
 {
 	s->at += forward(r) ? 1 : -1;
+}
+
+/* The leaf's next entry of this step that is not left out (X8). */
+static bool
+leaf_peek(SfxReader *r, LeafCursor *s, SfxEntry *e)
+{
+	for (;;)
+	{
+		if (!stand_on_next(r, s))
+			return false;
+		if (likely(!s->skips) || !is_skipped(s, s->at))
+			break;
+		if (s == &r->main && r->passed.on && is_next_passed(r, s->at))
+			pass_number(r, s->at);
+		leaf_advance(r, s);
+	}
+	sfx_block_entry(s->block, s->at, e);
+	return true;
+}
+
+/* How many of the n entries from the cursor's position on come before one that is left out? */
+static int
+count_to_skipped(const SfxReader *r, const LeafCursor *s, int n)
+{
+	int			i = 0;
+
+	while (i < n && !is_skipped(s, s->at + i * r->stretch.step))
+		i++;
+	return i;
 }
 
 static bool
@@ -235,6 +263,8 @@ open_stretch(SfxReader *r, LeafCursor *s)
 {
 	int			n = r->stretch.step > 0 ? s->block->nent - s->at : s->at + 1;
 
+	if (unlikely(s->skips))
+		n = count_to_skipped(r, s, n);
 	if (r->delta.nbatches > 0 || r->nruns > 0)
 	{
 		SfxEntry	limit;

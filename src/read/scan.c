@@ -305,12 +305,15 @@ copies_table(IndexScanDesc scan)
 static void
 tell_of_dead(IndexScanDesc scan, SfxScan *so)
 {
-	bool		removes = scan->ignore_killed_tuples && !so->ahead.scouts &&
-	!SfxSnapshotsExpire() && !copies_table(scan);
+	bool		ignores = scan->ignore_killed_tuples && !SfxSnapshotsExpire() && !copies_table(scan);
+	bool		removes = ignores && !so->ahead.scouts;
 	bool		passes = removes && scan->heapRelation && scan->parallel_scan == NULL &&
 	so->order == NULL && !so->locks.wanted && !so->gate;
 
 	sfx_reader_dead(so->reader, removes ? scan->heapRelation : NULL, passes);
+	sfx_reader_skip_dead(so->reader,
+						 ignores && scan->parallel_scan == NULL && !so->locks.wanted &&
+						 scan->xs_snapshot != SnapshotAny);
 }
 
 void

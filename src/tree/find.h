@@ -131,6 +131,17 @@ extern void sfx_passed_note(Relation index, const SfxState *state, const SfxPos 
 							const SfxPos *to, int n);
 
 /*
+ * The same of single TIDs, in any order of keys and all trees.  sfx_passed_note_tid: the entry of
+ * that TID in that leaf, read after an R1 that found this state, is of a row that is dead to all
+ * snapshots.  sfx_passed_tids: which of these TIDs of a leaf, read after an R1 that found this
+ * state, are known to be of such rows; their bits are set.  False: none, and bits may not be set.
+ */
+extern void sfx_passed_note_tid(Relation index, const SfxState *state, BlockNumber leaf,
+								uint64 tid);
+extern bool sfx_passed_tids(Relation index, const SfxState *state, BlockNumber leaf,
+							const uint64 *tids, int n, uint64 *bits);
+
+/*
  * A reader that wants the leaf of a position only for entries in a range has the filter over that
  * leaf asked first.  The first five members are the question, the others the answer.
  */

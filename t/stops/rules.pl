@@ -738,6 +738,57 @@ scenario 'rows among those that were passed', ['gaps are passed'], sub {
 	sound('t_k');
 };
 
+# The rows of a range, and how many entries the index has ever returned.
+sub visit
+{
+	my ($s) = @_;
+	my $query = 'SELECT n FROM t WHERE k BETWEEN 4 AND 201 ORDER BY k OFFSET 0';
+	my $rows = sql("SELECT count(n) FROM ($query) x", $s);
+
+	sql('SELECT pg_stat_force_next_flush()', $s);
+	return ($rows, sql("SELECT idx_tup_read FROM pg_stat_user_indexes WHERE indexrelname = 't_k'"));
+}
+
+# Rows among others that go, and come again with their keys and TIDs.
+my @gone = map { $_ * 10 } 1 .. 20;
+
+sub come_again
+{
+	my $gone = join ',', @gone;
+	my $s = queue_reader();
+	my $tids = sql("SELECT array_agg(ctid) FROM t WHERE k IN ($gone)");
+
+	sql("DELETE FROM t WHERE k IN ($gone)");
+	my ($rows, $before) = visit($s);
+	is($rows, 178, 'without the dead ones');
+	($rows, my $after) = visit($s);
+	is($rows, 178, 'again');
+	is($after - $before, 178, 'and the dead ones are not asked about any more');
+	# (it invalidates nothing)
+	vacuum_only();
+	sql("INSERT INTO t SELECT g, repeat(md5(g::text), 4), g FROM unnest('{$gone}'::int[]) g");
+	my $old = sql("SELECT count(*) FROM t WHERE k IN ($gone) AND ctid = ANY ('$tids'::tid[])");
+	cmp_ok($old, '>=', 5, 'some have TIDs of theirs');
+	is((visit($s))[0], 198, 'they are here again');
+	return $s;
+}
+
+scenario 'rows that come where dead ones stood among others', ['passed for good'], sub {
+	build(3000, 'CREATE INDEX t_k ON t USING surfidx (k)', 100);
+	sql("SELECT surfidx_merge('t_k')");
+	my $s = come_again();
+	sql("SELECT surfidx_merge('t_k')");
+	is((visit($s))[0], 198, 'in the tree, too');
+	sound('t_k');
+};
+
+scenario 'rows that come where dead ones were flagged in an image', [], sub {
+	build(10, 'CREATE INDEX t_k ON t USING surfidx (k)');
+	sql("INSERT INTO t SELECT g, repeat(md5(g::text), 4), g FROM generate_series(11, 300) g");
+	come_again();
+	sound('t_k');
+};
+
 scenario 'a queue of several leaves', [], sub {
 	build(30000, 'CREATE INDEX t_k ON t USING surfidx (k, s)', 100);
 	sql("SELECT surfidx_merge('t_k')");
@@ -1611,7 +1662,8 @@ scenario 'a run whose merge somebody else has begun', [], sub {
 
 for my $where ('the delta', 'a leaf')
 {
-	scenario "a dead entry of $where whose TID is in other hands by now", ['dead without asking'], sub {
+	scenario "a dead entry of $where whose TID is in other hands by now",
+	  ['dead without asking', $where eq 'the delta' ? 'flags on what came later' : ()], sub {
 		# a hole that rows are put into again and again, in the same order
 		my $again = "DELETE FROM t WHERE k BETWEEN 1 AND 90; $vacuum; INSERT INTO t SELECT g, repeat(md5(g::text), 1), g FROM generate_series(1, 90) g";
 
@@ -1629,6 +1681,7 @@ for my $where ('the delta', 'a leaf')
 		sql('INSERT INTO t SELECT g, repeat(md5(g::text), 1), g FROM generate_series(1, 90) g');
 		is(sql('SELECT array_agg(ctid ORDER BY k) FROM t WHERE k < 91'), $tids, 'the same TIDs');
 		sql("SELECT surfidx_merge('t_k')") if $where eq 'a leaf';
+		is(sql('SELECT count(*) FROM t WHERE k > 0', reader()), 400, 'readers have met them');
 		release('dead entries found');
 		finish($s);
 		is(sql('SELECT count(*) FROM t WHERE k > 0', reader()), 400, 'every row');

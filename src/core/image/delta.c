@@ -83,7 +83,7 @@ find_near(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, uint32_t 
 int
 sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uint32_t *finger)
 {
-	Cell		c = {{e->key, e->keylen, e->tid}, SFX_NODE_NULL, e->paylen, 0, e->payload};
+	Cell		c = {{e->key, e->keylen, e->tid}, SFX_NODE_NULL, e->paylen, 0, e->payload, false};
 	Path		path;
 	Node	   *leaf;
 	uint32_t	room,
@@ -114,6 +114,7 @@ sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uin
 		{
 			if (oldpay > 0)
 				memcpy((uint8_t *) was.payload, e->payload, oldpay);
+			leaf->slot[at] &= ~(uint64_t) DEAD_FLAG;
 			return 1;
 		}
 		room += SLOT + body_size(leaf, &was);

@@ -57,7 +57,8 @@ typedef struct SfxDelta
 } SfxDelta;
 
 /*
- * Insert a copy of e.  SFX_OK; 1 if (key, TID) was there already (its payload is replaced);
+ * Insert a copy of e.  SFX_OK; 1 if (key, TID) was there already (its payload is replaced, and its
+ * dead flag ends);
  * SFX_NOMEM with nothing changed, which can happen if fewer than height + 2 nodes are available;
  * SFX_NOSPACE if keylen + paylen > SFX_MAX_ENTRY.
  */
@@ -98,6 +99,13 @@ extern void sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCur
 #define SFX_DELTA_TOUCHES	3
 extern void sfx_delta_touch(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
 extern int sfx_delta_touches(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
+
+/*
+ * Flag the entry at the cursor as dead, until it is inserted again; true: it was not yet.  A shared
+ * lock is enough.  Nothing here depends on the flag, and a touch at the same time may undo it.
+ */
+extern bool sfx_delta_set_dead(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
+extern bool sfx_delta_dead(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
 
 /* Move to the next or the previous entry; false at the end. */
 extern bool sfx_delta_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c);

@@ -188,7 +188,8 @@ sfx_node_write(Node *nd, const Cell *c)
 		sfx_put16(b, (uint16_t) c->paylen);
 		memcpy(b + 2, c->payload, c->paylen);
 	}
-	return make_slot(head_of(c->pos.key, c->pos.len, nd->plen), tail, c->touches, nd->low, c->pos.len);
+	return make_slot(head_of(c->pos.key, c->pos.len, nd->plen), tail, c->touches, nd->low,
+					 c->pos.len | (c->dead ? DEAD_FLAG : 0));
 }
 
 /* Write all bodies anew, without the dead ones, in entry order. */
@@ -208,7 +209,8 @@ compact(Node *nd)
 
 		nd->low -= (uint16_t) size;
 		memcpy((uint8_t *) nd + nd->low, body_at(old, s), size);
-		nd->slot[i] = make_slot(slot_head(s), slot_tail(s), slot_touches(s), nd->low, slot_keylen(s));
+		nd->slot[i] = make_slot(slot_head(s), slot_tail(s), slot_touches(s), nd->low,
+								slot_keylen(s) | (s & DEAD_FLAG));
 	}
 }
 

@@ -169,6 +169,22 @@ sfx_delta_touches(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
 }
 
 bool
+sfx_delta_set_dead(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
+{
+	uint64_t   *slot = &node_addr(a, c->node)->slot[c->slot];
+
+	(void) d;
+	return !slot_dead(__atomic_fetch_or(slot, DEAD_FLAG, __ATOMIC_RELAXED));
+}
+
+bool
+sfx_delta_dead(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
+{
+	(void) d;
+	return slot_dead(node_addr(a, c->node)->slot[c->slot]);
+}
+
+bool
 sfx_delta_next(const SfxDelta *d, const SfxNodeAlloc *a, SfxCursor *c)
 {
 	const Node *nd;

@@ -481,6 +481,52 @@ touches(void)
 	sfx_delta_free(&d, &A);
 }
 
+/* ... and dead flags stay, until the entry itself comes again. */
+static void
+flags(void)
+{
+	SfxDelta	d = {0};
+	SfxCursor	c;
+	SfxEntry	e;
+	int			wrong = 0,
+				n = 0;
+
+	arena_init(NNODES);
+	for (uint64_t i = 0; i < 4000; i++)
+	{
+		uint64_t	v = (i * 2654435761) % 4000;
+
+		e = (SfxEntry) {keybuf, make_key(0, v), (uint32_t) (v % 3), paybuf, 0};
+		wrong += sfx_delta_insert(&d, &A, &e) != 0;
+	}
+	for (uint64_t v = 0; v < 4000; v += 2)
+	{
+		SfxPos		pos = {keybuf, make_key(0, v), 0};
+
+		wrong += !sfx_delta_seek(&d, &A, &pos, &c) || !sfx_delta_set_dead(&d, &A, &c) ||
+			sfx_delta_set_dead(&d, &A, &c);
+	}
+	for (uint64_t v = 0; v < 4000; v++)
+	{
+		/* one that is there already, with as much payload or more, or one beside it */
+		uint32_t	more = v % 8 == 4 ? 1 : 0;
+
+		e = (SfxEntry) {keybuf, make_key(0, v), (uint32_t) (v % 3) + more, paybuf, v % 4 > 0};
+		wrong += sfx_delta_insert(&d, &A, &e) != (v % 4 == 0);
+	}
+	for (uint64_t v = 0; v < 4000; v++)
+	{
+		SfxPos		pos = {keybuf, make_key(0, v), 0};
+
+		wrong += !sfx_delta_seek(&d, &A, &pos, &c);
+		sfx_delta_get(&d, &A, &c, &e);
+		wrong += e.tid != 0 || sfx_delta_dead(&d, &A, &c) != (v % 4 == 2);
+		n++;
+	}
+	ok(n == 4000 && wrong == 0, "dead flags stay with entries until these come again");
+	sfx_delta_free(&d, &A);
+}
+
 /* With few nodes inserts fail, and a failed one changes nothing; removals make room again. */
 static void
 exhaustion(int kind, bool payloads)
@@ -837,6 +883,7 @@ main(void)
 	ordered(1, 100000, 24);
 	ordered(2, 100000, 26);		/* the first nodes hold many groups and are split in the middle */
 	touches();
+	flags();
 	for (int kind = 2; kind <= 4; kind++)
 		exhaustion(kind, kind == 2);
 	damage();
