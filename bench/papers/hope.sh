@@ -46,6 +46,16 @@ for limit in $limits; do
 	done
 done
 theirs
+# the authors' samples are of the keys of their figures
+for pair in URLs:urls_txt titles:wikis_txt; do
+	awk -F '\t' -v OFS='\t' -v from="${pair%:*}" -v to="${pair#*:}" '
+		{ sample = $1; gsub("[^A-Za-z0-9]", "_", sample) }
+		$1 == from && $6 == "theirs" { published[++n] = $0 }
+		sample == to { set = $1 }
+		END { for (i = 1; set != "" && i <= n; i++) { $0 = published[i]; $1 = set; print } }' \
+		"$tsv" >"$work/published"
+	cat "$work/published" >>"$tsv"
+done
 for set in $(awk -F '\t' 'NR > 1 && !seen[$1]++ { print $1 }' "$tsv"); do
 	for metric in rate "encode, ns a byte" "dictionary, kB" "build, ms"; do
 		show "$set" "$metric"
