@@ -96,6 +96,16 @@ my $reads = q{SELECT count((SELECT s FROM m WHERE s >= 'a' || to_char(g % 400000
 kept('mixed', $reads, 'short and long keys');
 ok(!rounds('mixed', 8, $reads, 'size < 0.85 * size_budget'), '... and used');
 
+# Each leaf is read less than once an interval: hot ones become whole all the same, once others,
+# which were read often, are forgotten.
+database('sparse', join('', map { uuids("t$_", 60000) } 1 .. 4), 60);
+ok(rounds('sparse', 60, all_of('t1', 'u') x 4 . all_of('t2', 'u') x 4,
+	q{(SELECT cut_leaves * 10 >= leaves * 9 FROM surfidx_leaf_keys('t3_u', 1))}), 'cut');
+ok(rounds('sparse', 120, q{SELECT count((SELECT u FROM t3 WHERE u >= k ORDER BY u LIMIT 1))
+	FROM (SELECT md5(g || random()::text)::uuid AS k FROM generate_series(1, 3) g OFFSET 0) x;},
+	q{(SELECT cut_entries * 4 FROM surfidx_leaf_keys('t3_u')) < 60000}), 'sparse reads')
+  or diag($node->safe_psql('sparse', q{SELECT k FROM surfidx_leaf_keys('t3_u') k}));
+
 # 119 pages are a little less than 0.9 of 119 / 0.9 ones.
 database('small', <<'END', 100 / 0.995);
 CREATE TABLE t (u uuid);

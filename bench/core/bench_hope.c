@@ -266,7 +266,7 @@ main(int argc, char **argv)
 	text = malloc(room + 8);
 	keys = malloc(sizeof(*keys) * most);
 	printf("%-8s %-8s %6s %6s %7s %7s %6s %8s %8s %6s %7s %6s\n", "set", "scheme", "rate", "bits", "random", "enc",
-		   "dec", "dict B", "interv", "state", "build", "open");
+		   "dec", "stored", "interv", "state", "build", "open");
 	make(made_email);
 	run("e-mails", limit);
 	make(made_url);

@@ -103,7 +103,8 @@ draw()
 		x) axes='set logscale x' ;;
 		y) axes='set logscale y' ;;
 		xy) axes='set logscale xy' ;;
-		*) axes='set yrange [0:*]' ;;
+		*) axes="set yrange [0:$(awk -F '\t' -v e="$1" -v m="$2" '
+			$1 == e && $4 == m && $5 > 0 { most = "*" } END { print most ? most : 1 }' "$tsv")]" ;;
 	esac
 	if awk -F '\t' -v e="$1" -v m="$2" '$1 == e && $4 == m && $3 !~ /^[0-9.]+$/ { found = 1 }
 		END { exit !found }' "$tsv"; then

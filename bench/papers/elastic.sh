@@ -3,7 +3,7 @@
 # while rows come and while they go, and a trace of logs whose days differ in size.
 #
 #	bench/papers/elastic.sh [--entries n] [--transactions n] [--bounds "n..."] [--day n]
-#		[--days "n..."] [--window n] [--out directory]
+#		[--days "n..."] [--window n] [--buffers size] [--out directory]
 #
 #	--entries n		rows when there are most (default 200000, the paper has 100 million), of random
 #					uuids: bench/elastic.sh
@@ -13,6 +13,7 @@
 #	--days			sizes of days, in percent of the mean
 #	--window n		so many days are kept (default 4); the trace's size_limit is what whole keys of
 #					so many days of the mean take
+#	--buffers size	shared_buffers of both (default 64MB)
 #	--out directory	of the TSV and the charts (default build/papers)
 #
 # The trace has the form of the paper's figure 1: a day of an object store's log is often half as
@@ -29,7 +30,8 @@ bounds="50 60 70 80 90"
 day=40000
 days="80 110 90 70 150 320 120 60 100"
 window=4
-paper "transactions bounds day days window" "$@"
+buffers=64MB
+paper "transactions bounds day days window buffers" "$@"
 
 # ---- the bound ----
 
@@ -39,7 +41,8 @@ for bound in $bounds; do
 	kinds=elastic
 	[ "$bound" != "${bounds%% *}" ] || kinds="btree full elastic cut"
 	bench/elastic.sh --rows "$entries" --transactions "$transactions" --runs 1 --kinds "$kinds" \
-		--quarters "2 4 3 1" --limit $((whole * bound / 100)) --out "$work/bound.tsv" \
+		--buffers "$buffers" --quarters "2 4 3 1" --limit $((whole * bound / 100)) \
+		--out "$work/bound.tsv" \
 		>"$work/bound.txt" || { cat "$work/bound.txt"; die "bench/elastic.sh failed"; }
 	sed -i "s/\telastic\t/\telastic, $bound %\t/" "$work/bound.tsv"
 	ours_of_runs bound "$work/bound.tsv"
@@ -102,7 +105,7 @@ run_trace()
 {
 	local number=0 limit size kind
 
-	own_cluster trace "shared_buffers = 64MB" "autovacuum = off" "max_wal_size = 8GB" \
+	own_cluster trace "shared_buffers = $buffers" "autovacuum = off" "max_wal_size = 8GB" \
 		"synchronous_commit = off" "checkpoint_timeout = 1h"
 	trap 'leave; rm -rf "$work"' EXIT
 	sql -c "CREATE EXTENSION surfidx" -c "CREATE FUNCTION cpu() RETURNS float8 LANGUAGE sql AS

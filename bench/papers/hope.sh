@@ -32,17 +32,30 @@ for limit in $limits; do
 	for set in $(awk 'NR > 1 && !seen[$1]++ { print $1 }' "$work/lines"); do
 		# those of a fixed size once
 		awk -v set="$set" -v first="${limits%% *}" -v limit="$limit" -v OFS='\t' '
+			NR == 1 { for (i = 2; i <= NF; i++) at[$i] = i }
+			NR == 1 && !("interv" in at && "stored" in at && "state" in at) { exit 1 }
 			$1 == set && (limit == first || ($2 != "Single" && $2 != "Double")) {
-				print $2, $10, "rate", $4 == "nan" ? $3 : $4
-				print $2, $10, "encode, ns a byte", $6
-				print $2, $10, "decode, ns a byte", $8
-				print $2, $10, "dictionary, kB", $11
-				print $2, $10, "dictionary as stored, kB", $9 / 1024
-				print $2, $10, "build, ms", $12
+				x = $at["interv"]
+				print $2, x, "rate", $at["bits"] == "nan" ? $at["rate"] : $at["bits"]
+				print $2, x, "encode, ns a byte", $at["enc"]
+				print $2, x, "decode, ns a byte", $at["dec"]
+				print $2, x, "dictionary, kB", $at["state"]
+				print $2, x, "dictionary as stored, kB", $at["stored"] / 1024
+				print $2, x, "build, ms", $at["build"]
 			}' "$work/lines" | ours "$set"
 	done
 done
 theirs
+# the authors' samples are of the keys of their figures
+for pair in URLs:urls_txt titles:wikis_txt; do
+	awk -F '\t' -v OFS='\t' -v from="${pair%:*}" -v to="${pair#*:}" '
+		{ sample = $1; gsub("[^A-Za-z0-9]", "_", sample) }
+		$1 == from && $6 == "theirs" { published[++n] = $0 }
+		sample == to { set = $1 }
+		END { for (i = 1; set != "" && i <= n; i++) { $0 = published[i]; $1 = set; print } }' \
+		"$tsv" >"$work/published"
+	cat "$work/published" >>"$tsv"
+done
 for set in $(awk -F '\t' 'NR > 1 && !seen[$1]++ { print $1 }' "$tsv"); do
 	for metric in rate "encode, ns a byte" "dictionary, kB" "build, ms"; do
 		show "$set" "$metric"

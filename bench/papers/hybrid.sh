@@ -3,13 +3,14 @@
 # the manner of TPC-C, voter, articles, and the sweep of the merge ratio.
 #
 #	bench/papers/hybrid.sh [--entries n] [--transactions n] [--runs n] [--keys "name..."]
-#		[--ratios "n..."] [--parts "name..."] [--out directory]
+#		[--ratios "n..."] [--parts "name..."] [--secs n] [--out directory]
 #
 #	--entries n		rows of YCSB's table and of the sweep (default 100000; the paper has 50 million)
 #	--transactions	of each measurement of YCSB and order entry (default 20000)
 #	--runs n		of everything (default 1)
 #	--keys			of YCSB (default "int8 email", the paper's random integers and e-mails)
 #	--ratios		of merge_ratio (default "0.01 0.03 0.1 0.3 1")
+#	--secs n		of voter and articles (default 10)
 #	--parts			ycsb, tpcc, loads (voter, articles), ratio; default: all
 #	--out directory	of the TSV and the charts (default build/papers)
 #
@@ -27,7 +28,8 @@ runs=1
 keys="int8 email"
 ratios="0.01 0.03 0.1 0.3 1"
 parts="ycsb tpcc loads ratio"
-paper "transactions runs keys ratios parts" "$@"
+secs=10
+paper "transactions runs keys ratios parts secs" "$@"
 
 # part experiment script argument...
 part()
@@ -49,12 +51,19 @@ for part in $parts; do
 			part tpcc load.sh --rows 300000 --transactions $((transactions / 10)) --clients 2 orders
 			;;
 		loads)
-			part loads outgrow.sh --steps 0.3 --shares "" --ams "btree full" --secs 2 --warm 1 \
+			part loads outgrow.sh --steps 0.3 --shares "" --ams "btree full" --secs "$secs" --warm 1 \
 				voter articles
 			;;
 		ratio)
-			part ratio hybrid.sh --rows "$entries" --transactions $((entries / 20)) \
-				--ratios "$ratios" ratio
+			# as many rows again: at the smallest ratios each merge is followed by others
+			bench/hybrid.sh --runs "$runs" --out "$work/ratio.tsv" --rows "$entries" \
+				--transactions $((entries / 10)) --ratios "$ratios" ratio
+			# curves by the ratio, btree's level
+			awk -F '\t' -v OFS='\t' -v ratios="$ratios" '
+				$1 != "btree" { sub("merge_ratio ", "", $1); print; next }
+				{ n = split(ratios, x, " "); for (i = 1; i <= n; i++) { $1 = x[i]; print } }' \
+				"$work/ratio.tsv" >"$work/part.tsv"
+			ours_of_runs ratio "$work/part.tsv"
 			;;
 		*) what_is "$part" ;;
 	esac
@@ -70,7 +79,11 @@ tables()
 	for metric; do
 		grep -q "^$experiment	.*	$metric	" "$tsv" || continue
 		show "$experiment" "$metric"
-		draw "$experiment" "$metric" ""
+		if [ "$experiment" = ratio ]; then
+			draw ratio "$metric" merge_ratio x
+		else
+			draw "$experiment" "$metric" ""
+		fi
 	done
 }
 

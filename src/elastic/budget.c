@@ -39,6 +39,7 @@
 #define MOST_AS_CUT	0.9
 #define PACE		20			/* of the time at most one part in so many is spent on looking */
 #define ASK_MS		1000
+#define VISITS		(2.0 * SFX_HEAT_OF_KEYS)
 
 #define KEYS		(SFX_HEAT_MAX + DOUBLINGS + 1)
 
@@ -73,6 +74,12 @@ sfx_budget_next(double ms)
 
 	sfx_database_set(SFX_COUNT_DUE,
 					 (uint64) TimestampTzPlusMilliseconds(GetCurrentTimestamp(), wait));
+}
+
+bool
+sfx_budget_ages(void)
+{
+	return sfx_database_get(SFX_COUNT_AGES) != 0;
 }
 
 /* ---- what there is ---- */
@@ -308,6 +315,29 @@ set_shares(SfxBudgetPass *pass, const Grant *g, int denied, double free, double 
 	return any;
 }
 
+/*
+ * Where little is read, an interval is too short to tell hot leaves from cold ones, and halving the
+ * visits each time would forget them before they are told.  So they are halved where a visit on
+ * average goes to a leaf that has had VISITS.
+ */
+static void
+decide_aging(const SfxBudgetPass *pass)
+{
+	double		visits = 0;
+	double		squares = 0;
+
+	for (int i = 0; i < pass->n; i++)
+		for (int heat = 1; heat <= SFX_HEAT_MAX; heat++)
+		{
+			double		n = (double) pass->x[i].whole[heat] + pass->x[i].cut[heat];
+			double		each = (1 << (pass->age ? heat - 1 : heat)) - 1;
+
+			visits += n * each;
+			squares += n * each * each;
+		}
+	sfx_database_set(SFX_COUNT_AGES, visits > 0 && squares >= VISITS * visits);
+}
+
 bool
 sfx_budget_share_out(SfxBudgetPass *pass)
 {
@@ -319,6 +349,7 @@ sfx_budget_share_out(SfxBudgetPass *pass)
 	int			denied;
 	bool		any;
 
+	decide_aging(pass);
 	pass->total = 0;
 	for (int i = 0; i < pass->n; i++)
 	{

@@ -44,6 +44,12 @@ extern bool sfx_budget_asks(void);
 extern void sfx_budget_next(double ms);
 
 /*
+ * Is the next pass to halve the visits?  The last one has decided it: leaves must have been read
+ * often enough to be told from each other, however long that takes.
+ */
+extern bool sfx_budget_ages(void);
+
+/*
  * Fill *x, all of which is 0.  age: as in SfxBudgetPass.  An index that cannot be read counts with
  * its file.
  */

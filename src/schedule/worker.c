@@ -409,7 +409,7 @@ keep_budget(SfxServed *served, double ms)
 
 	for (int n = 0; n < BUDGET_PASSES && more && go_on && sfx_guc_size_budget > 0; n++)
 	{
-		SfxBudgetPass pass = {.age = n == 0};
+		SfxBudgetPass pass = {.age = n == 0 && sfx_budget_ages()};
 		TimestampTz begun = GetCurrentTimestamp();
 
 		more = share_out(&pass, &go_on);

@@ -36,6 +36,8 @@ typedef enum SfxCount
 								 * database: size_budget) is exceeded */
 	SFX_COUNT_DUE,				/* of a database: TimestampTz from which size_budget is to be
 								 * shared out again, or autotune's turn has come */
+	SFX_COUNT_AGES,				/* of a database: not 0: the next pass of size_budget halves the
+								 * visits to leaves */
 	SFX_COUNT_AHEAD,			/* pages of the table that were requested before their rows were
 								 * visited, ... */
 	SFX_COUNT_IN_VAIN,			/* ... and those of them whose rows were not visited */
