@@ -47,7 +47,8 @@ tables()
 {
 	sql -d "$1" -v n="$2" -v rows="$rows" <<-'SQL'
 		CREATE EXTENSION surfidx;
-		SELECT set_config('bench.rows', :'rows', false), set_config('bench.n', :'n', false) \g /dev/null
+		SELECT set_config('bench.rows', :'rows', false),
+			set_config('bench.n', :'n', false) \g /dev/null
 		DO $$ BEGIN
 			FOR i IN 1 .. current_setting('bench.n')::int LOOP
 				EXECUTE format(CASE i WHEN 1 THEN 'CREATE TABLE t%1$s AS

@@ -146,5 +146,6 @@ SELECT query, btree::numeric(10, 3) AS "btree, ms", bitmap::numeric(10, 3) AS "i
 	without::numeric(10, 3) AS "surfidx, read_ahead = 0", surfidx::numeric(10, 3),
 	(surfidx / btree)::numeric(10, 3) AS "of btree", (surfidx / without)::numeric(10, 3) AS "of 0"
 FROM m ORDER BY array_position(
-	ARRAY['one row', 'first 1000', 'last 1000', 'list of 1000', 'nested loop', '20000 rows'], query);
+	ARRAY['one row', 'first 1000', 'last 1000', 'list of 1000', 'nested loop', '20000 rows'],
+	query);
 END

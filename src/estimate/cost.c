@@ -129,9 +129,9 @@ key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta,
 }
 
 /*
- * A scan that reads ahead (R13) waits less for pages in no order: it saves this share of their cost,
- * with n pages on their way at once.  Where there is a row for each page, a bitmap scan reads most
- * pages in their order, and saves more (docs/dev/measured/2026-11-read-ahead.md).
+ * A scan that reads ahead (R13) waits less for pages in no order: it saves this share of their
+ * cost, with n pages on their way at once.  Where there is a row for each page, a bitmap scan reads
+ * most pages in their order, and saves more (docs/dev/measured/2026-11-read-ahead.md).
  */
 static double
 read_ahead_saves(int n, double rows, double table_pages)

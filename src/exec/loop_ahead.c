@@ -12,8 +12,8 @@
  * The plan remains core's, and so does all that is returned: the inner scan looks up each key by
  * itself.  The outer rows are those that the node's own function returns, some of them earlier.
  * That makes no difference where the outer side has no side effects, so it may hold no volatile
- * function, no row locks and no node that is not known here.  Under a LIMIT no more rows are fetched
- * than it can still want.
+ * function, no row locks and no node that is not known here.  Under a LIMIT no more rows are
+ * fetched than it can still want.
  *
  * A rescan of the loop empties the queue: core calls the callbacks of the loop's expression context
  * before it rescans the two sides.  The queue's context goes with the query's memory, and the list
@@ -125,8 +125,9 @@ first_below(PlanState *ps)
 }
 
 #define INNER_SCAN(node, prefix, rel, is_index_only) \
-	((InnerScan) {(node)->prefix##_RelationDesc, rel, is_index_only, (node)->prefix##_ScanKeys, \
-		(node)->prefix##_NumScanKeys, (node)->prefix##_RuntimeKeys, (node)->prefix##_NumRuntimeKeys})
+	((InnerScan) {(node)->prefix##_RelationDesc, rel, is_index_only, \
+		(node)->prefix##_ScanKeys, (node)->prefix##_NumScanKeys, \
+		(node)->prefix##_RuntimeKeys, (node)->prefix##_NumRuntimeKeys})
 
 /* The scan of one of our indexes with which the inner side begins, if its keys come at run time. */
 static InnerScan
@@ -169,7 +170,7 @@ outer_column(const NestLoop *loop, const IndexRuntimeKeyInfo * key)
 	return 0;
 }
 
-/* Are all keys plain comparisons with constants and columns of the outer row?  Notes the columns. */
+/* Are all keys compared with constants and columns of the outer row?  Notes the columns. */
 static bool
 find_columns(const LoopAhead *a, const InnerScan *s, int *column)
 {
@@ -326,7 +327,7 @@ begin_queue(LoopAhead *a)
 	return q;
 }
 
-/* The LIMIT above the loop, if each of the loop's rows may be one of those that it counts; or NULL. */
+/* The LIMIT that counts each of the loop's rows, or NULL. */
 static LimitState *
 limit_above(const LoopAhead *a)
 {
@@ -356,7 +357,7 @@ rows_wanted(const LoopAhead *a)
 	return limit->offset + limit->count - limit->position;
 }
 
-/* Outer rows to fetch now, besides those in the queue; of an empty one the first is returned at once. */
+/* Outer rows to fetch now.  Into an empty queue two at least, as one is returned at once. */
 static int
 rows_to_fetch(LoopAhead *a)
 {
