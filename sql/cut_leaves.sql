@@ -330,5 +330,20 @@ SET enable_seqscan = off;
 DROP FUNCTION asked_runs;
 DROP TABLE runs, decimals, by_index;
 
+-- A scan visits as many rows as it returns keys, not those of many keys at once.
+CREATE TABLE few AS SELECT md5(g::text)::uuid AS u FROM generate_series(1, 20000) g;
+CREATE INDEX few_u ON few USING surfidx (u) WITH (keys = cut);
+VACUUM ANALYZE few;
+SET enable_bitmapscan = off;
+SET enable_sort = off;
+SELECT count(x.u) FROM (SELECT md5(g || 'x')::uuid AS k FROM generate_series(1, 100) g OFFSET 0) s,
+	LATERAL (SELECT u FROM few WHERE u >= k ORDER BY u LIMIT 1) x;
+SELECT count(x.u) FROM (SELECT md5(g || 'y')::uuid AS k FROM generate_series(1, 100) g OFFSET 0) s,
+	LATERAL (SELECT u FROM few WHERE u <= k ORDER BY u DESC LIMIT 1) x;
+SELECT recovered_by_readers < 250 AS few FROM surfidx_leaf_keys('few_u');
+RESET enable_bitmapscan;
+RESET enable_sort;
+DROP TABLE few;
+
 DROP TABLE cut, sizes, asked, cut_bytes, before, one, later, chain, costs;
 DROP FUNCTION fill, make_indexes, leaf_bytes, rows_of, differences, check_all, set_all, cost_of;

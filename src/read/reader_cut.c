@@ -14,8 +14,9 @@
 #include "recover.h"
 
 /*
- * So many keys of a block are decoded at once if they may be recovered: with the others of a group
- * of front-coded ones they have room in a block, however long they are.
+ * So many keys of a block are decoded at once, at most, if they may be recovered: with the others
+ * of a group of front-coded ones they have room in a block, however long they are.  A step begins
+ * with one, since its caller may want no more, and each costs a visit to a row.
  */
 #define CUT_PART_KEYS	8
 #define FRONT_GROUP		16
@@ -108,6 +109,7 @@ sfx_reader_cut_bounds(SfxReader *r, bool others)
 
 	Assert(r->main.leaf.cut && !r->main.keyless && !r->main.tidless);
 	r->cut.whole_tid = 0;		/* TIDs may have other rows since the last step */
+	r->cut.part = 1;
 	r->cut.all = !r->want.candidates || (others && r->nruns > 0);
 	r->cut.some = others;
 	r->cut.recheck = point_is_undecided(r, others);
@@ -135,9 +137,14 @@ sfx_reader_cut_bounds(SfxReader *r, bool others)
 }
 
 int
-sfx_reader_cut_part(const SfxReader *r)
+sfx_reader_cut_part(SfxReader *r)
 {
-	return r->cut.all || r->cut.some ? CUT_PART_KEYS : 0;
+	int			part = r->cut.part;
+
+	if (!r->cut.all && !r->cut.some)
+		return 0;
+	r->cut.part = Min(2 * part, CUT_PART_KEYS);
+	return part;
 }
 
 /* ---- keys of a decoded block ---- */

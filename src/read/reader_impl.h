@@ -205,8 +205,8 @@ extern bool sfx_reader_union_next(SfxReader *r, SfxEntry *e);
  */
 extern void sfx_reader_cut_bounds(SfxReader *r, bool others);
 
-/* How many keys of a block may be decoded at once; 0: all. */
-extern int	sfx_reader_cut_part(const SfxReader *r);
+/* How many keys of a block are to be decoded next; 0: all. */
+extern int	sfx_reader_cut_part(SfxReader *r);
 
 /* Main's block was decoded: recover those of its keys that are needed. */
 extern void sfx_reader_recover_keys(SfxReader *r);

@@ -263,6 +263,7 @@ typedef struct CutKeys
 	bool		all;			/* all keys of the step are recovered, */
 	bool		some;			/* or those beside entries of other stages */
 	bool		recheck;		/* its entries may lie outside of the range */
+	int			part;			/* keys that are decoded next, at once */
 	int			whole_len;		/* of the key of whole_tid; -1: all of its entries are dead */
 	uint64		whole_tid;		/* the first one of the list whose key is in whole_keys; 0: none */
 	uint8	   *whole_keys;		/* room for a block's keys; NULL: not needed yet */
