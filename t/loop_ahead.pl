@@ -54,7 +54,8 @@ sub asked
 sub asks
 {
 	my ($what, $sql, $least, $most) = @_;
-	my $want = $node->safe_psql('postgres', "SET surfidx.read_ahead = 0; $sql");
+	my $plain = $sql =~ s/surfidx\.read_ahead = \K\d+/0/r;
+	my $want = $node->safe_psql('postgres', "SET surfidx.read_ahead = 0; $plain");
 	my $before = asked();
 	my $got = $node->safe_psql('postgres', $sql);
 	my $n = asked() - $before;
@@ -90,6 +91,9 @@ asks('VALUES', 'SELECT t.v FROM (VALUES ' . join(', ', map { '(' . $_ * 37 . ')'
 asks('a function', 'SELECT t.v FROM generate_series(1, 2000, 31) k JOIN t USING (k)', 40, 65);
 asks('a union', 'SELECT t.v FROM (SELECT k FROM o UNION ALL SELECT k + 1 FROM o) o JOIN t USING (k)',
 	700, 1200);
+asks('a queue that is full', 'SET surfidx.read_ahead = 256;
+	SELECT o.k, t.v FROM
+	(SELECT 1 + (k * 7919) % 2000 AS k FROM generate_series(1, 4000) k OFFSET 0) o JOIN t USING (k)', 1000, 4000);
 asks('recursion', 'WITH RECURSIVE r AS (SELECT k, 0 AS depth FROM o WHERE n < 60 UNION ALL
 	SELECT 1 + (t.v * 31) % 2000, depth + 1 FROM r JOIN t USING (k) WHERE depth < 5)
 	SELECT * FROM r', 100, 400);
@@ -112,6 +116,14 @@ asks('in parallel', "SET max_parallel_workers_per_gather = 2; SET parallel_setup
 asks('LIMIT 1', "$JOIN LIMIT 1", 0, 0);
 asks('LIMIT 20', "$JOIN LIMIT 20", 10, 24);
 asks('LIMIT 20 OFFSET 20', "$JOIN LIMIT 20 OFFSET 20", 30, 44);
+asks('LIMIT 20 in a union', "SELECT * FROM ($JOIN) a UNION ALL $JOIN LIMIT 20", 10, 24);
+asks('LIMIT and OFFSET beyond what an int8 holds',
+	"$JOIN LIMIT 9223372036854775807 OFFSET 2147483648", 400, 600);
+# ... in none of many rescans, either
+my $AGAIN = 'FROM (SELECT 1 + (g * 7) % 100 AS g FROM generate_series(1, 200) g) x';
+my $OF_X = 'FROM o JOIN t USING (k) WHERE o.n >= 6 * x.g AND o.n < 6 * x.g + 6';
+asks('EXISTS', "SELECT g, EXISTS (SELECT 1 $OF_X OFFSET 0) $AGAIN", 1, 20);
+asks('a lateral LIMIT', "SELECT g, l.v $AGAIN, LATERAL (SELECT t.v $OF_X LIMIT 1) l", 0, 0);
 asks('a cursor', "BEGIN; DECLARE c NO SCROLL CURSOR FOR $JOIN; FETCH 30 FROM c; FETCH 100 FROM c;
 	COMMIT", 100, 200);
 
@@ -125,6 +137,14 @@ asks('a volatile function below', 'SELECT o.n, t.v FROM
 is($node->safe_psql('postgres', 'SELECT count(*) FROM log'),
 	2 * $node->safe_psql('postgres', "SELECT max(n) FROM ($JOIN LIMIT 100) s"),
 	'... which was called for each row that was wanted');
+$node->safe_psql('postgres', 'TRUNCATE log');
+asks('a volatile subquery below', 'SELECT o.n, t.v FROM o JOIN t USING (k)
+	WHERE o.n < 150 OR o.n = (SELECT noted(10))', 0, 0);
+asks('a volatile subquery that is not reached', 'BEGIN; DECLARE c NO SCROLL CURSOR FOR
+	SELECT o.n, t.v FROM o JOIN t USING (k) WHERE o.n < 60 OR o.n = (SELECT noted(11));
+	FETCH 40 FROM c; COMMIT', 0, 0);
+is($node->safe_psql('postgres', "SELECT string_agg(n::text, ' ' ORDER BY n) FROM log"), '10 10',
+	'... which ran where it was needed');
 asks('a CTE that modifies', 'WITH m AS (UPDATE o SET s = s RETURNING n, k)
 	SELECT m.n, t.v FROM m JOIN t USING (k)', 0, 0);
 asks('off', "SET surfidx.read_ahead = 0; $JOIN", 0, 0);
@@ -153,6 +173,22 @@ my $held = $node->safe_psql('postgres', "SET work_mem = '1MB'; SET surfidx.read_
 	SELECT max(held(n + length(wide))) FROM (SELECT n, k, wide || '' AS wide FROM o OFFSET 0) o
 	JOIN t USING (k)");
 ok($held > 500_000 && $held < 2_000_000, '... and their memory') or diag($held);
+
+# ... nor do long keys, once they are decompressed
+$node->safe_psql('postgres', <<'END3');
+CREATE TABLE l (n int, s text);
+INSERT INTO l SELECT i, CASE WHEN i % 2 = 0 THEN 'key ' || i ELSE repeat('x', 1000000) || i END
+	FROM generate_series(1, 700) i;
+CREATE FUNCTION peak() RETURNS int VOLATILE LANGUAGE sql AS $$SELECT substring(
+	pg_read_file('/proc/' || pg_backend_pid() || '/status') FROM 'VmHWM:\s*(\d+)')::int$$;
+END3
+my $LONG = 'SELECT l.n, t.v FROM l JOIN t USING (s)';
+asks('long keys', "SET surfidx.read_ahead = 256; $LONG", 200, 350);
+my ($without, $with) = map {
+	$node->safe_psql('postgres', "SET surfidx.read_ahead = $_;
+		SELECT count(*) FROM ($LONG) s \\g /dev/null\nSELECT peak()")
+} 0, 256;
+ok($with < $without + 40_000, '... and their memory') or diag("$without kB, $with kB");
 
 # an index whose leaves have cut keys, one with a delta, and a temporary table
 $node->safe_psql('postgres', 'DROP INDEX t_k; CREATE INDEX t_k ON t USING surfidx (k) WITH (keys = cut)');

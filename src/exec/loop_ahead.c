@@ -12,11 +12,12 @@
  * The plan remains core's, and so does all that is returned: the inner scan looks up each key by
  * itself.  The outer rows are those that the node's own function returns, some of them earlier.
  * That makes no difference where the outer side has no side effects, so it may hold no volatile
- * function, no row locks and no node that is not known here.  Under a LIMIT no more rows are
- * fetched than it can still want.
+ * function, no row locks and no node that is not known here.  (It may raise an error some rows
+ * early, as in parallel workers.)  Under a LIMIT no more rows are fetched than it can still want.
  *
  * A rescan of the loop empties the queue: core calls the callbacks of the loop's expression context
- * before it rescans the two sides.  The queue's context goes with the query's memory, and the list
+ * before it rescans the two sides.  If much was fetched in vain, as where one row is enough, no row
+ * is fetched early for some time.  The queue's context goes with the query's memory, and the list
  * of loops forgets the loop then.
  */
 #include "surfidx.h"
@@ -29,6 +30,7 @@
 #include "settings.h"
 
 #include "access/visibilitymap.h"
+#include "common/int.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -46,6 +48,9 @@
 /* After so many lookups in a row that find no page to request, some rows pass without any. */
 #define LOOKUPS_IN_VAIN	16
 
+/* Reading ahead paid if so many rows were returned for each that a rescan finds in the queue. */
+#define RETURNED_PER_LOST	4
+
 /* The scan on the inner side that takes keys from the outer row. */
 typedef struct InnerScan
 {
@@ -58,20 +63,25 @@ typedef struct InnerScan
 	int			nruntime;
 } InnerScan;
 
-/* Outer rows that were fetched and not returned yet, in a ring. */
+/*
+ * Outer rows that were fetched and not returned yet, in a ring: the next one, and those with pages
+ * on their way.  The one returned last keeps its slot besides.
+ */
 #define QUEUE_MAX	(SFX_AHEAD_MAX + 1)
+#define QUEUE_SLOTS	(QUEUE_MAX + 1)
 
 typedef struct Queue
 {
 	MemoryContext cxt;			/* of the slots and their rows */
 	MemoryContext scratch;		/* empty between two calls */
-	TupleTableSlot *slot[QUEUE_MAX];	/* NULL: not made yet */
+	TupleTableSlot *slot[QUEUE_SLOTS];	/* NULL: not made yet */
 	int			first;
 	int			n;
 	TupleTableSlot *taken;		/* the row returned last, or NULL */
 	int			in_vain;		/* lookups in a row for which no page was requested */
 	bool		ended;			/* the outer node has no more rows */
-	bool		hooked;			/* a rescan of the loop will tell us */
+	bool		hooked;			/* a rescan of the loop will tell us ... */
+	uint64		since;			/* ... since this row */
 	int			column[INDEX_MAX_KEYS]; /* of the outer row, for each runtime key */
 	SfxLocator	file;			/* of the index */
 	SfxHeapAhead pages;
@@ -84,7 +94,7 @@ typedef struct LoopAhead
 	NestLoopState *loop;
 	PlanState  *outer;
 	ExecProcNodeMtd outer_row;	/* the outer node's own function */
-	PlanState  *top;			/* of the plan */
+	LimitState *limit;			/* above the loop, if each of its rows may be one that counts */
 	uint64		row;			/* number of the outer row returned last, over all rescans */
 	int64		read;			/* sfx_pages_read() when it was returned */
 	Queue	   *queue;			/* NULL: not needed yet */
@@ -258,6 +268,30 @@ more_expressions(const Plan *plan, List **exprs)
 	}
 }
 
+static bool has_effects(PlanState *ps, void *unused);
+
+/* Does an expression or list name a subquery that has not run (it runs once), and has effects? */
+static bool
+runs_effects(Node *node, void *estate)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+	{
+		ParamExecData *param = &((EState *) estate)->es_param_exec_vals[((Param *) node)->paramid];
+		SubPlanState *subquery = param->execPlan;
+
+		return subquery != NULL && has_effects(subquery->planstate, NULL);
+	}
+	return expression_tree_walker(node, runs_effects, estate);
+}
+
+static bool
+expressions_effects(List *exprs, EState *estate)
+{
+	return contain_volatile_functions((Node *) exprs) || runs_effects((Node *) exprs, estate);
+}
+
 /* Does it matter when a node, or one below it, is asked for its next row? */
 static bool
 has_effects(PlanState *ps, void *unused)
@@ -266,10 +300,8 @@ has_effects(PlanState *ps, void *unused)
 	List	   *exprs;
 
 	check_stack_depth();
-	if (!more_expressions(plan, &exprs) ||
-		contain_volatile_functions((Node *) plan->targetlist) ||
-		contain_volatile_functions((Node *) plan->qual) ||
-		contain_volatile_functions((Node *) exprs))
+	if (!more_expressions(plan, &exprs) || expressions_effects(plan->targetlist, ps->state) ||
+		expressions_effects(plan->qual, ps->state) || expressions_effects(exprs, ps->state))
 		return true;
 	/* (a CTE that modifies tables is found below its scan) */
 	if (IsA(ps, CteScanState) && has_effects(((CteScanState *) ps)->cteplanstate, NULL))
@@ -283,7 +315,7 @@ has_effects(PlanState *ps, void *unused)
 static inline TupleTableSlot **
 queue_slot(Queue *q, int i)
 {
-	return &q->slot[(q->first + i) % QUEUE_MAX];
+	return &q->slot[(q->first + i) % QUEUE_SLOTS];
 }
 
 /* As an ExprContextCallbackFunction: the loop is rescanned, or ends. */
@@ -295,6 +327,9 @@ forget_queue(Datum loop)
 
 	sfx_ahead_forget(&q->pages, a->row);
 	sfx_count_ahead(&q->file, &q->pages);
+	/* where nobody reads on to them, it would be in vain again and again */
+	if (a->row - q->since < RETURNED_PER_LOST * (uint64) q->n)
+		sfx_ahead_rest(&q->pages, a->row);
 	for (; q->n > 0; q->n--)
 		ExecClearTuple(*queue_slot(q, q->n - 1));
 	q->ended = q->hooked = false;
@@ -327,34 +362,17 @@ begin_queue(LoopAhead *a)
 	return q;
 }
 
-/* The LIMIT that counts each of the loop's rows, or NULL. */
-static LimitState *
-limit_above(const LoopAhead *a)
-{
-	LimitState *limit = NULL;
-	PlanState  *ps = a->top;
-
-	while (ps != NULL && ps != &a->loop->js.ps)
-	{
-		if (IsA(ps, LimitState))
-			limit = (LimitState *) ps;
-		else if (!IsA(ps, NestLoopState) && !IsA(ps, ResultState) && !IsA(ps, LockRowsState) &&
-				 !IsA(ps, SubqueryScanState))
-			limit = NULL;
-		ps = IsA(ps, SubqueryScanState) ? ((SubqueryScanState *) ps)->subplan : outerPlanState(ps);
-	}
-	return ps != NULL ? limit : NULL;
-}
-
 /* How many outer rows may be wanted? */
 static int64
 rows_wanted(const LoopAhead *a)
 {
-	LimitState *limit = limit_above(a);
+	const		LimitState *limit = a->limit;
+	int64		wanted;
 
-	if (limit == NULL || limit->noCount)
+	if (limit == NULL || limit->noCount ||
+		pg_add_s64_overflow(limit->offset - limit->position, limit->count, &wanted))
 		return PG_INT64_MAX;
-	return limit->offset + limit->count - limit->position;
+	return Max(wanted, 0);
 }
 
 /* Outer rows to fetch now.  Into an empty queue two at least, as one is returned at once. */
@@ -447,16 +465,22 @@ request_pages(LoopAhead *a, int from)
 	InnerScan	s = inner_scan(a->loop);
 	MemoryContext old = MemoryContextSwitchTo(q->scratch);
 	int			n = q->n - from;
+	int			filled = 0;
 	uint64	   *tid = palloc(n * ROWS_OF_LOOKUP * sizeof(uint64));
 	int		   *found = palloc(n * sizeof(int));
 	ScanKey		keys = palloc(n * s.nkeys * sizeof(ScanKeyData));
 	uint64		asked = q->pages.asked;
 	Buffer		map = InvalidBuffer;
+	Size		most = MemoryContextMemAllocated(q->scratch, false) + (Size) work_mem * 1024;
 
-	for (int i = 0; i < n; i++)
-		fill_keys(q, &s, *queue_slot(q, from + i), keys + i * s.nkeys);
-	sfx_scan_lookups(s.index, s.heap, keys, s.nkeys, n, tid, ROWS_OF_LOOKUP, found);
-	for (int i = 0; i < n; i++)
+	/* (the rows are within work_mem, but their keys may be compressed, or out of line) */
+	while (filled < n && MemoryContextMemAllocated(q->scratch, false) < most)
+	{
+		fill_keys(q, &s, *queue_slot(q, from + filled), keys + filled * s.nkeys);
+		filled++;
+	}
+	sfx_scan_lookups(s.index, s.heap, keys, s.nkeys, filled, tid, ROWS_OF_LOOKUP, found);
+	for (int i = 0; i < filled; i++)
 		for (int k = 0; k < found[i] && sfx_ahead_has_room(&q->pages); k++)
 		{
 			uint64		row = tid[i * ROWS_OF_LOOKUP + k];
@@ -503,8 +527,11 @@ fetch_ahead(LoopAhead *a, int n)
 	int			from = Max(q->n, 1);
 
 	if (!q->hooked)
+	{
 		RegisterExprContextCallback(a->loop->js.ps.ps_ExprContext, forget_queue,
 									PointerGetDatum(a));
+		q->since = a->row;
+	}
 	q->hooked = true;
 	fetch_rows(a, n);
 	if (q->n > from)
@@ -521,7 +548,7 @@ take_row(Queue *q)
 	if (q->n == 0)
 		return NULL;
 	q->taken = *queue_slot(q, 0);
-	q->first = (q->first + 1) % QUEUE_MAX;
+	q->first = (q->first + 1) % QUEUE_SLOTS;
 	q->n--;
 	return q->taken;
 }
@@ -561,9 +588,9 @@ forget_loops(void *estate)
 }
 
 static void
-install(NestLoopState * loop, PlanState *top)
+install(NestLoopState * loop, LimitState * limit)
 {
-	EState	   *estate = top->state;
+	EState	   *estate = loop->js.ps.state;
 	LoopAhead  *a = MemoryContextAllocZero(estate->es_query_cxt, sizeof(LoopAhead));
 
 	if (loops == NULL || loops->estate != estate)
@@ -575,7 +602,7 @@ install(NestLoopState * loop, PlanState *top)
 	}
 	a->estate = estate;
 	a->loop = loop;
-	a->top = top;
+	a->limit = limit;
 	a->outer = outerPlanState(loop);
 	a->outer_row = a->outer->ExecProcNodeReal;
 	a->next = loops;
@@ -583,14 +610,47 @@ install(NestLoopState * loop, PlanState *top)
 	ExecSetExecProcNode(a->outer, exec_ahead);
 }
 
+/* A node on the way down, and the LIMIT above of whose rows each row of it may be one, or NULL. */
+typedef struct Above
+{
+	PlanState  *node;
+	LimitState *limit;
+} Above;
+
+/* The same LIMIT for a node right below. */
+static LimitState *
+limit_below(const Above *above, const PlanState *ps)
+{
+	switch (nodeTag(above->node))
+	{
+		case T_LimitState:
+			return outerPlanState(above->node) == ps ? (LimitState *) above->node : NULL;
+		case T_NestLoopState:
+		case T_ResultState:
+		case T_LockRowsState:
+			return outerPlanState(above->node) == ps ? above->limit : NULL;
+		case T_SubqueryScanState:
+			return ((SubqueryScanState *) above->node)->subplan == ps ? above->limit : NULL;
+		case T_AppendState:
+			for (int i = 0; i < ((AppendState *) above->node)->as_nplans; i++)
+				if (((AppendState *) above->node)->appendplans[i] == ps)
+					return above->limit;
+			return NULL;
+		default:
+			return NULL;
+	}
+}
+
 /* (the loop above comes to the front of the list, as it is asked first) */
 static bool
-look_at_node(PlanState *ps, void *top)
+look_at_node(PlanState *ps, void *above)
 {
-	(void) planstate_tree_walker(ps, look_at_node, top);
+	Above		here = {ps, above ? limit_below(above, ps) : NULL};
+
+	(void) planstate_tree_walker(ps, look_at_node, &here);
 	if (IsA(ps, NestLoopState) && inner_scan((NestLoopState *) ps).index != NULL &&
 		outerPlanState(ps)->ExecProcNodeReal != exec_ahead)
-		install((NestLoopState *) ps, top);
+		install((NestLoopState *) ps, here.limit);
 	return false;
 }
 
@@ -603,7 +663,7 @@ loop_ahead_executor_start(QueryDesc *query, int eflags)
 		standard_ExecutorStart(query, eflags);
 	if (sfx_guc_read_ahead > 0 && query->planstate != NULL &&
 		(eflags & (EXEC_FLAG_EXPLAIN_ONLY | EXEC_FLAG_BACKWARD)) == 0)
-		look_at_node(query->planstate, query->planstate);
+		look_at_node(query->planstate, NULL);
 }
 
 void
