@@ -39,7 +39,8 @@ INSERT INTO o SELECT i, CASE WHEN i % 20 = 0 THEN NULL WHEN i % 7 = 0 THEN 5000 
 	FROM generate_series(1, 600) i;
 VACUUM ANALYZE t, o;
 CREATE TABLE log (n int);
-CREATE FUNCTION noted(n int) RETURNS int VOLATILE LANGUAGE sql AS 'INSERT INTO log VALUES (n) RETURNING n';
+CREATE FUNCTION noted(n int) RETURNS int VOLATILE LANGUAGE sql AS
+	'INSERT INTO log VALUES (n) RETURNING n';
 CREATE FUNCTION late(n int, nth int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS
 	$$BEGIN IF n = nth THEN RAISE 'outer row %', n; END IF; RETURN n; END$$;
 END
@@ -75,7 +76,8 @@ asks('an antijoin', 'SELECT n FROM o WHERE NOT EXISTS
 	(SELECT 1 FROM t WHERE t.k = o.k AND t.v % 2 = 0)', 400, 600);
 asks('text keys', 'SELECT o.n, t.v FROM o JOIN t USING (s)', 400, 600);
 asks('two columns', 'SELECT o.n, t.v FROM o JOIN t ON t.g = o.g AND t.k = o.k', 0, 600);
-asks('a range', 'SELECT o.n, t.v FROM o JOIN t ON t.k BETWEEN o.k AND o.k + 0 WHERE o.n < 100', 0, 100);
+asks('a range', 'SELECT o.n, t.v FROM o JOIN t ON t.k BETWEEN o.k AND o.k + 0 WHERE o.n < 100',
+	0, 100);
 asks('open ranges below a LIMIT', 'SELECT o.n, l.v FROM o, LATERAL
 	(SELECT v FROM t WHERE t.k > o.k ORDER BY k LIMIT 1) l', 400, 1500);
 asks('a bitmap', "SET enable_indexscan = off; SET enable_bitmapscan = on; $JOIN", 400, 600);
@@ -93,7 +95,8 @@ asks('a union', 'SELECT t.v FROM (SELECT k FROM o UNION ALL SELECT k + 1 FROM o)
 	700, 1200);
 asks('a queue that is full', 'SET surfidx.read_ahead = 256;
 	SELECT o.k, t.v FROM
-	(SELECT 1 + (k * 7919) % 2000 AS k FROM generate_series(1, 4000) k OFFSET 0) o JOIN t USING (k)', 1000, 4000);
+	(SELECT 1 + (k * 7919) % 2000 AS k FROM generate_series(1, 4000) k OFFSET 0) o JOIN t USING (k)',
+	1000, 4000);
 asks('recursion', 'WITH RECURSIVE r AS (SELECT k, 0 AS depth FROM o WHERE n < 60 UNION ALL
 	SELECT 1 + (t.v * 31) % 2000, depth + 1 FROM r JOIN t USING (k) WHERE depth < 5)
 	SELECT * FROM r', 100, 400);
@@ -191,7 +194,8 @@ my ($without, $with) = map {
 ok($with < $without + 40_000, '... and their memory') or diag("$without kB, $with kB");
 
 # an index whose leaves have cut keys, one with a delta, and a temporary table
-$node->safe_psql('postgres', 'DROP INDEX t_k; CREATE INDEX t_k ON t USING surfidx (k) WITH (keys = cut)');
+$node->safe_psql('postgres', 'DROP INDEX t_k;
+	CREATE INDEX t_k ON t USING surfidx (k) WITH (keys = cut)');
 asks('cut keys', $JOIN, 400, 700);
 $node->safe_psql('postgres', 'DROP INDEX t_k; CREATE INDEX t_k ON t USING surfidx (k);
 	UPDATE t SET v = v + 1 WHERE k % 2 = 0');
@@ -218,7 +222,8 @@ $session->quit;
 my $other = $node->background_psql('postgres');
 $other->query_safe('BEGIN; UPDATE t SET v = 100000 + k WHERE k BETWEEN 900 AND 1000');
 my $update = $node->background_psql('postgres');
-$update->query_until(qr/go/, "\\echo go\nUPDATE t SET v = t.v + 1 FROM o WHERE o.k = t.k AND t.v <> 0;\n");
+$update->query_until(qr/go/, "\\echo go\nUPDATE t SET v = t.v + 1 FROM o
+	WHERE o.k = t.k AND t.v <> 0;\n");
 $node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity
 	WHERE wait_event_type = 'Lock'") or die;
 $other->query_safe('COMMIT');

@@ -88,7 +88,7 @@ cut_batch(SfxReader *r, Batch *b)
 	b->end.tid = forward(r) ? e->tid + 1 : e->tid;
 }
 
-/* Copy what an image, which is held, has from cur on; of what is flagged as dead some is left out. */
+/* Copy what an image that is held has from cur on, without some of what is flagged as dead. */
 static void
 copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 {

@@ -305,7 +305,8 @@ copies_table(IndexScanDesc scan)
 static void
 tell_of_dead(IndexScanDesc scan, SfxScan *so)
 {
-	bool		ignores = scan->ignore_killed_tuples && !SfxSnapshotsExpire() && !copies_table(scan);
+	bool		ignores = scan->ignore_killed_tuples && !SfxSnapshotsExpire() &&
+	!copies_table(scan);
 	bool		removes = ignores && !so->ahead.scouts;
 	bool		passes = removes && scan->heapRelation && scan->parallel_scan == NULL &&
 	so->order == NULL && !so->locks.wanted && !so->gate;

@@ -3,8 +3,9 @@
  *
  * scan.c sets a scan up and goes from range to range.  Beside it stand scan_ahead.c (pages of the
  * table asked for before their rows are visited), scan_get.c (one entry at a time), scan_lookups.c
- * (lookups that come soon), scan_rows.c (rows out of decoded blocks), scan_blocks.c (many entries at once, for bitmaps and aggregates),
- * scan_pass.c (rows that are passed over) and scan_mark.c.  Only these files include this.
+ * (lookups that come soon), scan_rows.c (rows out of decoded blocks), scan_blocks.c (many entries
+ * at once, for bitmaps and aggregates), scan_pass.c (rows that are passed over) and scan_mark.c.
+ * Only these files include this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SCAN_IMPL_H
@@ -264,7 +265,7 @@ extern MemoryContext sfx_scan_long_context(SfxScan *so);
  */
 extern void sfx_scout_rest(SfxScout *s);
 
-/* A scan that returns hints: it locks nothing, has no snapshot, and is not counted.  See sfx_beginscan. */
+/* A scan that returns hints: it locks nothing, has no snapshot, and is not counted. */
 extern IndexScanDesc sfx_scout_scan(Relation index, Relation heap, int nkeys);
 
 /*

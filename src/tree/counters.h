@@ -51,7 +51,7 @@ extern void sfx_activity_set(Relation index, SfxCount which, uint64 value);
 /* Add a reader's counts to those of its index and of this session, and set *counts to zero. */
 extern void sfx_activity_add_filters(Relation index, SfxFilterCounts *counts);
 
-/* Add the pages that a visitor of rows has requested to those of an index's file, and set its counts to zero. */
+/* Add what a visitor of rows has requested to the counts of an index's file, and set its own to 0. */
 struct SfxHeapAhead;
 extern void sfx_count_ahead(const SfxLocator *file, struct SfxHeapAhead *ahead);
 
