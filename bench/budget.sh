@@ -2,8 +2,8 @@
 # One budget for many indexes (surfidx.size_budget): indexes of uuids under a part of their total
 # size, most reads on a few of them, then on a few others.  It prints every few seconds what all
 # take of the budget, and how many leaves of the indexes that are read most are whole; and CPU of
-# index-only lookups there, in turn with the same lookups in indexes of the same rows that have whole
-# keys, in a database that has no budget.
+# index-only lookups there, in turn with the same lookups in indexes of the same rows that have
+# whole keys, in a database that has no budget.
 #
 #	bench/budget.sh [--indexes n] [--hot n] [--rows n] [--share percent] [--reads percent]
 #		[--seconds n] [--interval s] [--runs n] [--lookups n] [--buffers size]
@@ -73,7 +73,8 @@ tables()
 			FOR round IN 1 .. 2 LOOP
 				before := own_cpu();
 				EXECUTE format('SELECT count(u) FROM
-					(SELECT (SELECT u FROM t%s t WHERE t.u >= k ORDER BY u LIMIT 1) FROM probe) x', i);
+					(SELECT (SELECT u FROM t%s t WHERE t.u >= k ORDER BY u LIMIT 1)
+					FROM probe) x', i);
 			END LOOP;
 			RETURN (own_cpu() - before) / n;
 		END $$;
@@ -109,7 +110,8 @@ state()
 	sql -A -t -F ' ' -c "INSERT INTO state SELECT '$1', $((SECONDS - began)), size, size_budget,
 			k.whole, k.leaves FROM surfidx_budget(), (SELECT sum(k.leaves - cut_leaves) AS whole,
 				sum(k.leaves) AS leaves
-				FROM generate_series($2::int, $3::int) i, surfidx_leaf_keys('t' || i || '_u', 1) k) k
+				FROM generate_series($2::int, $3::int) i,
+					surfidx_leaf_keys('t' || i || '_u', 1) k) k
 		RETURNING phase, second || ' s', pg_size_pretty(size::int8),
 			round((100 * size / budget)::numeric, 1) || ' % of the budget,',
 			'hot leaves whole: ' || whole || ' of ' || leaves"
@@ -171,7 +173,8 @@ WITH s AS (
 		max(second) FILTER (WHERE whole < 0.98 * leaves) OVER (PARTITION BY phase) AS slow
 	FROM state)
 SELECT phase, min(kept) AS "s to 103 % of it",
-	round((100 * max(size / budget) FILTER (WHERE second >= kept))::numeric, 1) AS "most after that, %",
+	round((100 * max(size / budget) FILTER (WHERE second >= kept))::numeric, 1)
+		AS "most after that, %",
 	coalesce((min(second) FILTER (WHERE slow IS NULL OR second > slow))::text, 'never')
 		AS "s until 98 % of hot leaves are whole",
 	round((100 * max(whole / leaves))::numeric, 1) AS "most whole, %"
