@@ -209,9 +209,12 @@ rowlift_planner(SFX_PLANNER_PARAMS)
 /* ------------------------------------------------------------------ execution */
 
 static bool
-is_member(Node *qual)
+has_member(List *quals)
 {
-	return IsA(qual, OpExpr) && sfx_is_row_member(((OpExpr *) qual)->opfuncid);
+	foreach_ptr(Node, qual, quals)
+		if (IsA(qual, OpExpr) && sfx_is_row_member(((OpExpr *) qual)->opfuncid))
+		return true;
+	return false;
 }
 
 /* For EXPLAIN of an index-only scan: its conditions as they were. */
@@ -219,18 +222,13 @@ static bool
 show_rows(PlanState *ps, void *unused)
 {
 	IndexOnlyScan *plan = (IndexOnlyScan *) ps->plan;
-	ListCell   *lc;
 
-	if (IsA(ps, IndexOnlyScanState))
-		foreach(lc, plan->indexqual)
+	if (IsA(ps, IndexOnlyScanState) && has_member(plan->indexqual))
 	{
-		if (!is_member(lfirst(lc)))
-			continue;
 		plan = palloc(sizeof(IndexOnlyScan));
 		*plan = *(IndexOnlyScan *) ps->plan;
 		plan->indexqual = plan->recheckqual;
 		ps->plan = &plan->scan.plan;
-		break;
 	}
 	return planstate_tree_walker(ps, show_rows, unused);
 }

@@ -146,9 +146,8 @@ extern int	sfx_scan_count_blocks(IndexScanDesc scan, const SfxPos *pos);
 
 /*
  * For n lookups that come soon, each with nkeys scan keys, one after the other in keys: the TIDs of
- * the first rows of number i, at most `most`, in tid[i * most] and after it; found[i]: how many.
- * They are hints (N4).  heap: the index's open table.  Memory of the lookups' keys stays in the
- * current context.
+ * the first rows of number i, at most `most`, from tid[i * most] on; found[i]: how many.  Hints
+ * (N4).  heap: the index's open table.  What the keys take stays in the current context.
  */
 extern void sfx_scan_lookups(Relation index, Relation heap, ScanKey keys, int nkeys, int n,
 							 uint64 *tid, int most, int *found);

@@ -1,13 +1,10 @@
 /*-------------------------------------------------------------------------
  * scan_lookups.c - where the rows of lookups stand that come soon
  *
- * A caller that knows the keys of many lookups before they happen wants their pages of the table
- * requested (R13).  It gets the TIDs from here.  The keys are sought in the order of the index, so
- * that neighbors share a leaf.  If the first lookup reads a page, the leaves of the others are
- * requested together before they are sought.
- *
- * Like a scout (scan_ahead.c), such a scan returns hints only (N4): it locks nothing, it reads the
- * first range of each lookup, and it ends before the function returns.
+ * A caller that knows the keys of many lookups in advance gets the TIDs of their rows, whose pages it
+ * requests (R13).  Keys are sought in the order of the index.  If the first one reads a page, the
+ * leaves of the others are requested together.  Like a scout (scan_ahead.c), such a scan returns
+ * hints (N4): it locks nothing, and reads the first range of each lookup.
  */
 #include "scan_impl.h"
 #include "find.h"
@@ -90,10 +87,7 @@ look_up(SfxReader *r, const Lookup *l, bool first, uint64 *tid, int most)
 	SfxEntry	e;
 	int			n = 0;
 
-	if (first)
-		sfx_reader_seek(r, &l->lo, &l->hi);
-	else
-		sfx_reader_seek_on(r, &l->lo, &l->hi);
+	(first ? sfx_reader_seek : sfx_reader_seek_on) (r, &l->lo, &l->hi);
 	if (!l->closed)
 		sfx_reader_no_filters(r);
 	while (n < most && sfx_reader_next(r, ForwardScanDirection, &e))
