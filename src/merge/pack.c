@@ -85,10 +85,11 @@ pack_add(SfxPack *p, const SfxEntry *e)
 	return pack_check(p, sfx_packer_add(p->packer, e));
 }
 
+/* (a group that takes nothing would be the same the next time) */
 static inline bool
 may_take(const SfxPack *p)
 {
-	return p->n < p->most_pages && p->taken < p->max_taken;
+	return p->taken == 0 || (p->n < p->most_pages && p->taken < p->max_taken);
 }
 
 /*
