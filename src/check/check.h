@@ -128,7 +128,8 @@ extern void sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e);
 
 /*
  * Check that the row of an entry that was taken out of an image was dead to all snapshots then (X1);
- * taken: the horizon of all that was taken out of it.
+ * taken: the horizon of all that was taken out of it.  NULL: the entry is flagged as dead; then the
+ * row must be gone for every new snapshot.
  */
 extern void sfx_check_dead(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e,
 						   const SfxHorizon *taken);

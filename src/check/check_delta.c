@@ -29,9 +29,17 @@ typedef struct LogHashes
 	uint64		killed;			/* entries that were taken out of the image as dead to all
 								 * snapshots, ... */
 	SfxHorizon	taken;			/* ... and the horizon of these */
-	uint64	   *image;			/* hashes of the image's entries, sorted */
+	uint64	   *image;			/* hashes of the image's entries, sorted, ... */
 	uint64		nimage;
+	uint64	   *flagged;		/* ... and of those that are flagged as dead */
+	uint64		nflagged;
 } LogHashes;
+
+static bool
+has_hash(const uint64 *hashes, uint64 n, uint64 hash)
+{
+	return n > 0 && bsearch(&hash, hashes, n, sizeof(uint64), sfx_cmp_u64) != NULL;
+}
 
 static uint64
 entry_hash(const SfxEntry *e)
@@ -54,9 +62,11 @@ note_hash(SfxCheck *cs, BlockNumber blkno, LogHashes *lh, const SfxEntry *e, boo
 		return;
 	}
 	lh->hash[lh->nundead++] = hash;
-	/* X1: the reader that took it out has asked the heap, and so do we */
-	if (cs->rows && lh->killed > 0 && (lh->nimage == 0 || bsearch(&hash, lh->image, lh->nimage, sizeof(uint64), sfx_cmp_u64) == NULL))
+	/* X1: the reader that took it out, or flagged it, has asked the heap, and so do we */
+	if (cs->rows && lh->killed > 0 && !has_hash(lh->image, lh->nimage, hash))
 		sfx_check_dead(cs, blkno, e, &lh->taken);
+	else if (cs->rows && has_hash(lh->flagged, lh->nflagged, hash))
+		sfx_check_dead(cs, blkno, e, NULL);
 }
 
 /* Check the entries of the current log page; returns their number. */
@@ -147,22 +157,22 @@ check_log_chain(SfxCheck *cs, int g, LogHashes *lh)
 }
 
 /*
- * Copy the hashes of an image's entries, under its lock, into out[0..room).  Returns how many
- * entries there are, perhaps more than room; lh: the number of log entries that the image has seen,
- * and how many were taken out.
+ * Copy the hashes of an image's entries, under its lock, into lh->image, which has room for so many,
+ * as lh->flagged has.  Returns how many entries there are, perhaps more than room; lh: the number of
+ * log entries that the image has seen, and how many were taken out.
  */
 static uint64
-read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
+read_image(SfxCheck *cs, int g, uint64 room, LogHashes *lh)
 {
 	SfxImage   *img = sfx_image_acquire(cs->index, cs->order, &cs->meta, g);
 	SfxNodeAlloc a;
 	const SfxDelta *d;
 	const char *why = NULL;
 	SfxCursor	c;
-	uint64		n = 0;
 	uint64		count;
 	int			rc;
 
+	lh->nimage = lh->nflagged = 0;
 	if (img == NULL)
 		sfx_broken(cs, SFX_META_BLKNO, "generation %u has no log", cs->meta.gens[g].gen);
 	d = sfx_image_delta(img, cs->order, &a);
@@ -174,12 +184,14 @@ read_image(SfxCheck *cs, int g, uint64 *out, uint64 room, LogHashes *lh)
 	{
 		bool		have = sfx_delta_seek(d, &a, NULL, &c);
 
-		for (; have && n < count; have = sfx_delta_next(d, &a, &c))
+		for (; have && lh->nimage < count; have = sfx_delta_next(d, &a, &c))
 		{
 			SfxEntry	e;
 
 			sfx_delta_get(d, &a, &c, &e);
-			out[n++] = entry_hash(&e);
+			lh->image[lh->nimage++] = entry_hash(&e);
+			if (sfx_delta_dead(d, &a, &c))
+				lh->flagged[lh->nflagged++] = entry_hash(&e);
 		}
 	}
 	sfx_image_release(img);
@@ -244,28 +256,27 @@ void
 sfx_check_generation(SfxCheck *cs, int g)
 {
 	LogHashes	lh = {0};
-	uint64	   *image = NULL;
 	uint64		room = 0;
 	uint64		n;
 
 	if (cs->meta.gens[g].first == InvalidBlockNumber)
 		return;
 	/* the active image may grow between two looks: leave some slack, and try again */
-	while ((n = read_image(cs, g, image, room, &lh)) > room)
+	while ((n = read_image(cs, g, room, &lh)) > room)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (image)
-			pfree(image);
+		if (lh.image)
+			pfree(lh.image);
 		room = n + n / 8 + 1024;
-		image = MemoryContextAllocHuge(CurrentMemoryContext, room * sizeof(uint64));
+		lh.image = MemoryContextAllocHuge(CurrentMemoryContext, 2 * room * sizeof(uint64));
+		lh.flagged = lh.image + room;
 	}
-	qsort(image, n, sizeof(uint64), sfx_cmp_u64);
-	lh.image = image;
-	lh.nimage = n;
+	qsort(lh.image, lh.nimage, sizeof(uint64), sfx_cmp_u64);
+	qsort(lh.flagged, lh.nflagged, sizeof(uint64), sfx_cmp_u64);
 	lh.hash = MemoryContextAllocHuge(CurrentMemoryContext, Max(lh.size, 1) * sizeof(uint64));
 	check_log_chain(cs, g, &lh);
 	compare_image(cs, g, &lh);
 	pfree(lh.hash);
-	if (image)
-		pfree(image);
+	if (lh.image)
+		pfree(lh.image);
 }

@@ -119,7 +119,7 @@ sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 
 /*
  * Is the row gone for every new snapshot, and was it so for every snapshot when the image lost
- * entries with that horizon?  That is not what core answers today: its own horizon moves back when
+ * entries with that horizon (NULL: it is not known)?  That is not what core answers today: its own horizon moves back when
  * a standby with hot_standby_feedback connects again.
  */
 static bool
@@ -134,7 +134,7 @@ was_dead(SfxCheck *cs, const SfxEntry *e, const SfxHorizon *taken)
 	ItemPointerSet(&tid, SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
 	if (table_index_fetch_tuple_check(cs->heap, &tid, &dirty, &all_dead))
 		return false;
-	if (all_dead)
+	if (all_dead || taken == NULL)
 		return true;
 	sfx_dead_known(cs->index, cs->heap, &e->tid, 1, &own);
 	return TransactionIdIsValid(own.xid) && TransactionIdIsValid(taken->xid) &&
@@ -145,8 +145,9 @@ void
 sfx_check_dead(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e, const SfxHorizon *taken)
 {
 	if (!was_dead(cs, e, taken))
-		sfx_broken(cs, blkno, "the image lacks the log's entry for row (%u,%u), which is not dead to everybody",
-				   SFX_TID_BLOCK(e->tid), SFX_TID_OFFSET(e->tid));
+		sfx_broken(cs, blkno, "the image %s the log's entry for row (%u,%u), which is not dead to everybody",
+				   taken ? "lacks" : "has a dead flag on", SFX_TID_BLOCK(e->tid),
+				   SFX_TID_OFFSET(e->tid));
 }
 
 /* Is there so much as a line pointer?  One that is not used would be given to the next row. */

@@ -11,9 +11,9 @@
  *
  * The plan remains core's, and so does all that is returned: the inner scan looks up each key by
  * itself.  The outer rows are those that the node's own function returns, some of them earlier.
- * That makes no difference where the outer side has no side effects, so it may hold no volatile
- * function, no row locks and no node that is not known here.  (It may raise an error some rows
- * early, as in parallel workers.)  Under a LIMIT no more rows are fetched than it can still want.
+ * That makes no difference where the outer side has no side effects (plan_effects.c), but that it
+ * may raise an error some rows early, as in parallel workers.  Under a LIMIT no more rows are
+ * fetched than it can still want.
  *
  * A rescan of the loop empties the queue: core calls the callbacks of the loop's expression context
  * before it rescans the two sides.  If much was fetched in vain, as where one row is enough, no row
@@ -26,6 +26,7 @@
 #include "heap_ahead.h"
 #include "loop_ahead.h"
 #include "page.h"
+#include "plan_effects.h"
 #include "scan.h"
 #include "settings.h"
 
@@ -35,7 +36,6 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
-#include "optimizer/optimizer.h"
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
@@ -198,117 +198,6 @@ find_columns(const LoopAhead *a, const InnerScan *s, int *column)
 	return true;
 }
 
-/* Expressions of a node besides its targets and conditions.  False: the node is not known. */
-static bool
-more_expressions(const Plan *plan, List **exprs)
-{
-	*exprs = NIL;
-	switch (nodeTag(plan))
-	{
-		case T_SeqScan:
-		case T_SubqueryScan:
-		case T_BitmapAnd:
-		case T_BitmapOr:
-		case T_Append:
-		case T_MergeAppend:
-		case T_Material:
-		case T_Memoize:
-		case T_Sort:
-		case T_IncrementalSort:
-		case T_Unique:
-		case T_Group:
-		case T_Agg:
-		case T_Gather:
-		case T_GatherMerge:
-		case T_CteScan:
-		case T_WorkTableScan:
-			return true;
-		case T_IndexScan:
-			*exprs = list_make2(((IndexScan *) plan)->indexqualorig,
-								((IndexScan *) plan)->indexorderbyorig);
-			return true;
-		case T_IndexOnlyScan:
-			*exprs = list_make2(((IndexOnlyScan *) plan)->indexqual,
-								((IndexOnlyScan *) plan)->indexorderby);
-			return true;
-		case T_BitmapIndexScan:
-			*exprs = ((BitmapIndexScan *) plan)->indexqualorig;
-			return true;
-		case T_BitmapHeapScan:
-			*exprs = ((BitmapHeapScan *) plan)->bitmapqualorig;
-			return true;
-		case T_ValuesScan:
-			*exprs = ((ValuesScan *) plan)->values_lists;
-			return true;
-		case T_FunctionScan:
-			*exprs = ((FunctionScan *) plan)->functions;
-			return true;
-		case T_Result:
-			*exprs = (List *) ((Result *) plan)->resconstantqual;
-			return true;
-		case T_Limit:
-			*exprs = list_make2(((Limit *) plan)->limitOffset, ((Limit *) plan)->limitCount);
-			return true;
-		case T_NestLoop:
-			*exprs = ((NestLoop *) plan)->join.joinqual;
-			return true;
-		case T_MergeJoin:
-			*exprs = list_make2(((MergeJoin *) plan)->join.joinqual,
-								((MergeJoin *) plan)->mergeclauses);
-			return true;
-		case T_HashJoin:
-			*exprs = list_make2(((HashJoin *) plan)->join.joinqual,
-								((HashJoin *) plan)->hashclauses);
-			return true;
-		case T_Hash:
-			*exprs = ((Hash *) plan)->hashkeys;
-			return true;
-		default:
-			return false;
-	}
-}
-
-static bool has_effects(PlanState *ps, void *unused);
-
-/* Does an expression or list name a subquery that has not run (it runs once), and has effects? */
-static bool
-runs_effects(Node *node, void *estate)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-	{
-		ParamExecData *param = &((EState *) estate)->es_param_exec_vals[((Param *) node)->paramid];
-		SubPlanState *subquery = param->execPlan;
-
-		return subquery != NULL && has_effects(subquery->planstate, NULL);
-	}
-	return expression_tree_walker(node, runs_effects, estate);
-}
-
-static bool
-expressions_effects(List *exprs, EState *estate)
-{
-	return contain_volatile_functions((Node *) exprs) || runs_effects((Node *) exprs, estate);
-}
-
-/* Does it matter when a node, or one below it, is asked for its next row? */
-static bool
-has_effects(PlanState *ps, void *unused)
-{
-	Plan	   *plan = ps->plan;
-	List	   *exprs;
-
-	check_stack_depth();
-	if (!more_expressions(plan, &exprs) || expressions_effects(plan->targetlist, ps->state) ||
-		expressions_effects(plan->qual, ps->state) || expressions_effects(exprs, ps->state))
-		return true;
-	/* (a CTE that modifies tables is found below its scan) */
-	if (IsA(ps, CteScanState) && has_effects(((CteScanState *) ps)->cteplanstate, NULL))
-		return true;
-	return planstate_tree_walker(ps, has_effects, NULL);
-}
-
 /* ---- the queue ---- */
 
 /* Row number i of the queue. */
@@ -351,7 +240,7 @@ begin_queue(LoopAhead *a)
 	Queue	   *q = MemoryContextAllocZero(cxt, sizeof(Queue));
 
 	sfx_ahead_begin(&q->pages, s.heap, false);
-	if (q->pages.most == 0 || !find_columns(a, &s, q->column) || has_effects(a->outer, NULL))
+	if (q->pages.most == 0 || !find_columns(a, &s, q->column) || sfx_plan_has_effects(a->outer))
 	{
 		pfree(q);
 		return NULL;
@@ -491,7 +380,7 @@ request_pages(LoopAhead *a, int from)
 		}
 	if (BufferIsValid(map))
 		ReleaseBuffer(map);
-	q->in_vain = q->pages.asked == asked && sfx_ahead_has_room(&q->pages) ? q->in_vain + n : 0;
+	q->in_vain = q->pages.asked == asked && sfx_ahead_has_room(&q->pages) ? q->in_vain + filled : 0;
 	if (q->in_vain >= LOOKUPS_IN_VAIN)
 	{
 		sfx_ahead_rest(&q->pages, a->row);
@@ -510,8 +399,12 @@ find_loop(const PlanState *outer)
 	LoopAhead **link = &loops;
 	LoopAhead  *a;
 
+	/* install() has put it there, and only the end of the query takes it out */
 	while ((*link)->outer != outer)
+	{
 		link = &(*link)->next;
+		Assert(*link != NULL);
+	}
 	a = *link;
 	*link = a->next;
 	a->next = loops;

@@ -103,6 +103,7 @@ sfx_scan_lookups(Relation index, Relation heap, ScanKey keys, int nkeys, int n,
 	SfxScan    *so = (SfxScan *) scan->opaque;
 	Lookup	   *list = palloc(n * sizeof(Lookup));
 
+	Assert(n > 0 && most > 0 && index->rd_index->indrelid == RelationGetRelid(heap));
 	memset(found, 0, n * sizeof(int));
 	n = sort_lookups(scan, keys, n, list);
 	for (int i = 0; i < n; i++)

@@ -40,6 +40,8 @@ verify_node(const Node *nd, const SfxOrder *order, const char **why)
 			BROKEN("stored prefix is not that of the keys");
 		if (slot_head(s) != head_of(x.pos.key, x.pos.len, nd->plen))
 			BROKEN("head of a slot is not that of its key");
+		if (nd->level > 0 && x.dead)
+			BROKEN("a separator is flagged as dead");
 		if (i > 0 && sfx_order_cmp_pos(order, &last.pos, &x.pos) >= 0)
 			UNORDERED(order, "entries of a node out of order");
 		last = x;

@@ -488,6 +488,7 @@ flags(void)
 	SfxDelta	d = {0};
 	SfxCursor	c;
 	SfxEntry	e;
+	const char *why = NULL;
 	int			wrong = 0,
 				n = 0;
 
@@ -524,6 +525,8 @@ flags(void)
 		n++;
 	}
 	ok(n == 4000 && wrong == 0, "dead flags stay with entries until these come again");
+	ok(sfx_delta_verify(&d, &A, &why) == SFX_OK, "... and no separator has one: %s",
+	   why ? why : "none");
 	sfx_delta_free(&d, &A);
 }
 
