@@ -89,7 +89,8 @@ check_log_entries(SfxCheck *cs, BlockNumber blkno, LogHashes *lh)
 
 /* Check one page of a chain; returns the block to its right. */
 static BlockNumber
-check_log_page(SfxCheck *cs, const SfxGen *gen, bool frozen, BlockNumber blkno, uint32 seq, uint64 *total, LogHashes *lh)
+check_log_page(SfxCheck *cs, const SfxGen *gen, bool frozen, BlockNumber blkno, uint32 seq,
+			   uint64 *total, LogHashes *lh)
 {
 	SfxPageTail *tail = sfx_check_copy(cs, blkno);
 	SfxLogHeader *h = (SfxLogHeader *) SfxPageBody(cs->page.data);
@@ -99,7 +100,8 @@ check_log_page(SfxCheck *cs, const SfxGen *gen, bool frozen, BlockNumber blkno, 
 	if (tail == NULL || !sfx_log_page_is(cs->index, blkno, cs->page.data, cs->meta.build_id, gen->gen))
 		sfx_broken(cs, blkno, "not a log page of generation %u", gen->gen);
 	if (h->seq != seq)
-		sfx_broken(cs, blkno, "log page number %u of generation %u says that it is number %u", seq, gen->gen, h->seq);
+		sfx_broken(cs, blkno, "log page number %u of generation %u says that it is number %u", seq,
+				   gen->gen, h->seq);
 	if (h->before != *total)
 		sfx_broken(cs, blkno, "log page counts " UINT64_FORMAT " entries before it, there are " UINT64_FORMAT,
 				   h->before, *total);
@@ -157,9 +159,9 @@ check_log_chain(SfxCheck *cs, int g, LogHashes *lh)
 }
 
 /*
- * Copy the hashes of an image's entries, under its lock, into lh->image, which has room for so many,
- * as lh->flagged has.  Returns how many entries there are, perhaps more than room; lh: the number of
- * log entries that the image has seen, and how many were taken out.
+ * Copy the hashes of an image's entries, under its lock, into lh->image and lh->flagged, which have
+ * room for so many each.  Returns how many entries there are, perhaps more than room; lh: the number
+ * of log entries that the image has seen, and how many were taken out.
  */
 static uint64
 read_image(SfxCheck *cs, int g, uint64 room, LogHashes *lh)

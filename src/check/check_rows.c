@@ -119,8 +119,8 @@ sfx_check_only(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 
 /*
  * Is the row gone for every new snapshot, and was it so for every snapshot when the image lost
- * entries with that horizon (NULL: it is not known)?  That is not what core answers today: its own horizon moves back when
- * a standby with hot_standby_feedback connects again.
+ * entries with that horizon (NULL: it is not known)?  That is not what core answers today: its own
+ * horizon moves back when a standby with hot_standby_feedback connects again.
  */
 static bool
 was_dead(SfxCheck *cs, const SfxEntry *e, const SfxHorizon *taken)

@@ -39,12 +39,6 @@
 #define KEY_VISIT		25.0
 #define FAR_VISIT		150.0
 
-/* Pages of the table that a scan reads before it reads ahead. */
-#define FIRST_PAGES		3
-
-/* 32 pages on their way at once, the default, halve the cost of a page. */
-#define AHEAD_DOUBLINGS	5.0
-
 static set_rel_pathlist_hook_type prev_pathlist = NULL;
 
 /* The relation of which an index-only scan was charged for such visits last. */
@@ -129,38 +123,26 @@ key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta,
 }
 
 /*
- * A scan that reads ahead (R13) waits less for pages in no order: it saves this share of their
- * cost, with n pages on their way at once.  Where there is a row for each page, a bitmap scan reads
- * most pages in their order, and saves more (docs/dev/measured/2026-11-read-ahead.md).
- */
-static double
-read_ahead_saves(int n, double rows, double table_pages)
-{
-	double		sparse = 2 * (1 - rows / Max(table_pages, 1));
-
-	return Max(Min(sparse, 1), 0) * log2(n) / (AHEAD_DOUBLINGS + log2(n));
-}
-
-/*
- * The correlation that makes core charge for such a scan: it charges for something between pages at
- * random and pages in order, by the square of the correlation.  Inner sides of nested loops are
- * charged as ever, so that the planner chooses among kinds of joins as ever.
+ * A scan that reads ahead (R13) waits less for pages in no order.  Core charges for something
+ * between pages at random and pages in order, by the square of the correlation; this is the
+ * correlation that makes it charge for such a scan.  Inner sides of nested loops are charged as
+ * ever, so that the planner chooses among kinds of joins as ever.
  */
 static double
 correlation_ahead(PlannerInfo *root, const IndexPath *path, double loop_count,
 				  Selectivity selectivity, double correlation)
 {
 	const RelOptInfo *rel = path->indexinfo->rel;
-	int			n = sfx_ahead_most(rel->reltablespace, false);
 	double		rows = clamp_row_est(selectivity * rel->tuples);
 	double		pages = index_pages_fetched(rows, rel->pages, path->indexinfo->pages, root);
+	double		saves = sfx_ahead_saves(rel->reltablespace, rows, pages, rel->pages);
 	double		random;
 	double		seq;
 	double		in_order;
 	double		at_random;
 	double		cost;
 
-	if (loop_count > 1 || n <= 1 || pages <= FIRST_PAGES)
+	if (loop_count > 1 || saves == 0)
 		return correlation;
 	get_tablespace_page_costs(rel->reltablespace, &random, &seq);
 	at_random = pages * random;
@@ -168,7 +150,7 @@ correlation_ahead(PlannerInfo *root, const IndexPath *path, double loop_count,
 	if (at_random <= in_order)
 		return correlation;
 	cost = at_random + correlation * correlation * (in_order - at_random);
-	cost *= 1 - read_ahead_saves(n, rows, rel->pages) * (pages - FIRST_PAGES) / pages;
+	cost *= 1 - saves;
 	cost = Max(cost, in_order);
 	return copysign(sqrt((at_random - cost) / (at_random - in_order)), correlation);
 }

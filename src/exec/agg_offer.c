@@ -17,6 +17,7 @@
 #include "agg_offer.h"
 #include "agg_partial.h"
 #include "count_column.h"
+#include "heap_ahead.h"
 #include "visible.h"
 
 #include <math.h>
@@ -223,8 +224,9 @@ sfx_agg_heap_cost(const RelOptInfo *rel, double rows)
 	double		hidden = 1 - rel->allvisfrac;
 	double		visited = Min(2 * pages * rows / (2 * pages + rows), pages) * hidden;
 	double		nearer = (random_page_cost - seq_page_cost) * sqrt(visited / pages);
+	double		saves = sfx_ahead_saves(rel->reltablespace, rows, visited, pages);
 
-	return visited * (random_page_cost - nearer) + rows * hidden * cpu_tuple_cost;
+	return (1 - saves) * visited * (random_page_cost - nearer) + rows * hidden * cpu_tuple_cost;
 }
 
 double

@@ -52,6 +52,12 @@ typedef struct SfxHeapAhead
  */
 extern int	sfx_ahead_most(Oid tablespace, bool maintenance);
 
+/*
+ * For costs: the share of what `visited` pages of such a table cost that their visitor saves by
+ * asking for them.  It visits `rows` rows, and the table has so many pages.  Between 0 and 1.
+ */
+extern double sfx_ahead_saves(Oid tablespace, double rows, double visited, double table_pages);
+
 /* Begin; nothing was asked for. */
 extern void sfx_ahead_begin(SfxHeapAhead *a, Relation heap, bool maintenance);
 
