@@ -6,6 +6,7 @@ use warnings;
 use SurfidxTest;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
+use JSON::PP qw(decode_json);
 use Test::More;
 
 my $node = new_node('main', <<'END', allows_streaming => 1);
@@ -165,6 +166,52 @@ for my $zone ('America/New_York', 'Pacific/Apia', 'UTC')
 		like($n, qr/alive$/, "a time zone that is set between two FETCHes: $zone");
 	}
 }
+
+# EXPLAIN: what the statistics say, of this statement
+sub explained
+{
+	my ($options, $sql, $before) = @_;
+	my ($plan) = cold(($before // '') . "EXPLAIN ($options) $sql");
+	my ($asked, $in_vain) = asked();
+
+	return ($plan, "pages=$asked in vain=$in_vain");
+}
+my $LIMITED = 'SELECT v FROM t WHERE k > 500 ORDER BY k LIMIT 100';
+my $ANALYZE = 'ANALYZE, COSTS OFF, TIMING OFF, BUFFERS';
+my ($plan, $counts) = explained($ANALYZE, $LIMITED);
+like($plan, qr/^ *Planning Time.*\nRead Ahead: $counts\nExecution Time/m, 'EXPLAIN: text');
+cmp_ok(($counts =~ /pages=(\d+)/)[0], '>', 50, '... of pages that were read');
+($plan, $counts) = explained("$ANALYZE, FORMAT json", $LIMITED);
+my $stated = decode_json($plan)->[0];
+is("pages=$stated->{'Pages Read Ahead'} in vain=$stated->{'Pages Read In Vain'}", $counts, '... JSON');
+$stated = decode_json((explained("$ANALYZE, FORMAT json", 'SELECT 1'))[0])->[0];
+is($stated->{'Pages Read Ahead'}, 0, '... JSON where nothing was read');
+unlike((explained($_, $LIMITED))[0], qr/Read Ahead/i, "... $_")
+	for 'ANALYZE, BUFFERS off', 'COSTS off', 'BUFFERS, FORMAT json';
+unlike((explained($ANALYZE, 'SELECT 1'))[0], qr/Read Ahead/, '... text where nothing was read');
+($plan, $counts) = explained($ANALYZE, 'SELECT o.k, t.v FROM o JOIN t USING (k)',
+	'SET enable_hashjoin = off; SET enable_mergejoin = off;');
+like($plan, qr/^Read Ahead: $counts$/m, '... of a nested loop');
+like($counts, qr/pages=[1-9]/, '... that reads ahead');
+($plan, $counts) = explained($ANALYZE, 'SELECT inner_plan()', <<"END");
+CREATE FUNCTION inner_plan() RETURNS text LANGUAGE plpgsql AS
+	\$\$ DECLARE line text;
+	BEGIN EXECUTE 'EXPLAIN (ANALYZE, BUFFERS) $LIMITED' INTO line; RETURN line; END \$\$;
+END
+like($plan, qr/^Read Ahead: $counts$/m, '... of a statement that explains another');
+($plan, $counts) = explained($ANALYZE, 'UPDATE w SET v = 1 WHERE k = 1', <<"END");
+CREATE TABLE w AS SELECT 1 AS k, 0 AS v;
+CREATE RULE also AS ON UPDATE TO w DO ALSO
+	SELECT count(v) FROM (SELECT v FROM t WHERE k > 500 ORDER BY k LIMIT 100) s;
+END
+is(() = $plan =~ /^Read Ahead: $counts$/mg, 1, '... of one of two statements that a rule makes');
+is($node->safe_psql('postgres', <<"END"), '100', '... and nothing stays of one that failed');
+DO 'BEGIN
+	EXECUTE \$\$EXPLAIN ($ANALYZE) SELECT 1 / (v - v) FROM t WHERE k = 501\$\$;
+EXCEPTION WHEN division_by_zero THEN
+END';
+SELECT count(*) FROM ($LIMITED) s;
+END
 
 # pages of a temporary table
 is($node->safe_psql('postgres', <<'END'), '500|t', 'temporary tables');

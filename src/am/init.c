@@ -13,6 +13,7 @@
 #include "am.h"
 #include "cpu.h"
 #include "estimate.h"
+#include "explain_ahead.h"
 #include "gone.h"
 #include "image.h"
 #include "index_only.h"
@@ -54,6 +55,7 @@ _PG_init(void)
 	sfx_agg_init();
 	sfx_offset_init();
 	sfx_loop_ahead_init();
+	sfx_explain_ahead_init();
 	sfx_together_init();
 	sfx_preloaded = true;
 }

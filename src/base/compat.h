@@ -821,4 +821,28 @@ SfxCheckRights(const PlannedStmt *stmt)
 #define SfxDisabledNodes(plan)	((plan)->disabled_nodes)
 #endif
 
+/* What EXPLAIN does with a query if no hook does it. */
+#if PG_VERSION_NUM < 170000
+#include "tcop/tcopprot.h"
+static inline void
+SfxExplainOneQuery(Query *query, int options, IntoClause *into, ExplainState *es,
+				   const char *source, ParamListInfo params, QueryEnvironment *env)
+{
+	BufferUsage before = pgBufferUsage;
+	BufferUsage buffers = {0};
+	PlannedStmt *plan;
+	instr_time	begin;
+	instr_time	time;
+
+	INSTR_TIME_SET_CURRENT(begin);
+	plan = pg_plan_query(query, source, options, params);
+	INSTR_TIME_SET_CURRENT(time);
+	INSTR_TIME_SUBTRACT(time, begin);
+	BufferUsageAccumDiff(&buffers, &pgBufferUsage, &before);
+	ExplainOnePlan(plan, into, es, source, params, env, &time, es->buffers ? &buffers : NULL);
+}
+#else
+#define SfxExplainOneQuery	standard_ExplainOneQuery
+#endif
+
 #endif							/* SURFIDX_COMPAT_H */

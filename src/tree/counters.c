@@ -51,6 +51,7 @@ typedef struct ActivityShared
 } ActivityShared;
 
 SfxFilterCounts sfx_filter_counts;
+SfxAheadCounts sfx_ahead_counts;
 uint64		sfx_leaves_read = 0;
 uint64		sfx_leaves_tidless = 0;
 static ActivityShared *shared = NULL;
@@ -211,6 +212,8 @@ sfx_count_ahead(const SfxLocator *file, SfxHeapAhead *ahead)
 		return;
 	change_count(file, SFX_COUNT_AHEAD, ahead->asked, true);
 	change_count(file, SFX_COUNT_IN_VAIN, ahead->vain, true);
+	sfx_ahead_counts.pages += ahead->asked;
+	sfx_ahead_counts.in_vain += ahead->vain;
 	ahead->asked = ahead->vain = 0;
 }
 

@@ -21,6 +21,15 @@ typedef struct SfxFilterCounts
 /* This session's, of all indexes. */
 extern SfxFilterCounts sfx_filter_counts;
 
+/* Pages of tables that this process has requested so far (sfx_count_ahead). */
+typedef struct SfxAheadCounts
+{
+	uint64		pages;
+	uint64		in_vain;		/* those of them whose rows were not visited */
+} SfxAheadCounts;
+
+extern SfxAheadCounts sfx_ahead_counts;
+
 /* What is counted of an index's file, by all sessions together. */
 typedef enum SfxCount
 {
@@ -51,7 +60,10 @@ extern void sfx_activity_set(Relation index, SfxCount which, uint64 value);
 /* Add a reader's counts to those of its index and of this session, and set *counts to zero. */
 extern void sfx_activity_add_filters(Relation index, SfxFilterCounts *counts);
 
-/* Add what a visitor of rows has requested to the counts of an index's file, and set its own to 0. */
+/*
+ * Add what a visitor of rows has requested to the counts of an index's file and of this process, and
+ * set its own to 0.
+ */
 struct SfxHeapAhead;
 extern void sfx_count_ahead(const SfxLocator *file, struct SfxHeapAhead *ahead);
 
