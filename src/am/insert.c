@@ -7,7 +7,8 @@
  * A unique insert checks, and its append goes through only if no equal key has come into the log
  * since the check looked there (U1).  Where equal keys may have different bytes, a lock is held
  * over check and append; it is released before a wait for another transaction, and the check starts
- * over.  Ascending keys need no check (U3, right_edge.c).
+ * over.  Ascending keys need no check (U3, right_edge.c), nor do keys that an UPDATE leaves
+ * unchanged (U1).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -25,6 +26,7 @@
 #include "reader.h"
 #include "right_edge.h"
 #include "settings.h"
+#include "statement.h"
 
 #include "access/tableam.h"
 #include "miscadmin.h"
@@ -53,6 +55,7 @@ typedef struct InsertState
 	bool		keeps;			/* it keeps its reader from row to row: one of READERS_KEPT */
 	int			rows;			/* so far, up to ROWS_ALONE + 1 */
 	bool		together;		/* entries of later rows may wait for each other (D7) */
+	bool		believes;		/* rows whose keys are said to be unchanged need no check (U1) */
 	const SfxOrder *order;
 	SfxReader  *reader;			/* unique indexes only */
 	SfxKeyDesc	kd;				/* last member: it has as many columns as there are */
@@ -68,9 +71,24 @@ state_is_gone(void *arg)
 		readers_kept--;
 }
 
+/*
+ * U1: does core's word that an UPDATE left a key unchanged mean that the row's old version stands
+ * in the index under the same key?
+ */
+static bool
+believes_hint(Relation index, Relation heap, const IndexInfo *info)
+{
+	if (SFX_MUTANT("hints are believed"))
+		return true;
+	return index->rd_index->indisvalid && info->ii_Expressions == NIL &&
+		info->ii_Predicate == NIL && heap->rd_tableam == GetHeapamTableAmRoutine() &&
+		(heap->trigdesc == NULL || !heap->trigdesc->trig_update_before_row) &&
+		sfx_statement_is(info->ii_Context, SFX_HINT_HOLDS);
+}
+
 /* The statement's state, made at its first row. */
 static InsertState *
-insert_state(Relation index, IndexInfo *info)
+insert_state(Relation index, Relation heap, IndexInfo *info)
 {
 	InsertState *st = info->ii_AmCache;
 
@@ -85,6 +103,7 @@ insert_state(Relation index, IndexInfo *info)
 		st->reader = NULL;
 		st->keeps = false;
 		st->rows = 0;
+		st->believes = index->rd_index->indisunique && believes_hint(index, heap, info);
 		st->gone.func = state_is_gone;
 		st->gone.arg = st;
 		MemoryContextRegisterResetCallback(info->ii_Context, &st->gone);
@@ -246,7 +265,7 @@ insert_plain(Relation index, Relation heap, InsertState *st, const SfxEntry *e, 
 			 bool unchanged)
 {
 	if (st->rows == ROWS_ALONE)
-		st->together = sfx_pending_allowed(index, heap, info);
+		st->together = sfx_pending_allowed(index, heap, info, st->believes);
 	if (st->rows <= ROWS_ALONE)
 		st->rows++;
 	if (st->rows > ROWS_ALONE && st->together)
@@ -430,7 +449,7 @@ bool
 sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Relation heap,
 		   IndexUniqueCheck checkUnique, bool indexUnchanged, IndexInfo *info)
 {
-	InsertState *st = insert_state(index, info);
+	InsertState *st = insert_state(index, heap, info);
 	uint8		bytes[SFX_MAX_ENTRY];
 	SfxEntry	e;
 	bool		grew = false;
@@ -451,7 +470,8 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 
 	if (SFX_MUTANT("look before append"))
 		sfx_predicate_write(index, st->order, &e);
-	if (checkUnique == UNIQUE_CHECK_NO || (anynull && !info->ii_NullsNotDistinct))
+	if (checkUnique == UNIQUE_CHECK_NO || (anynull && !info->ii_NullsNotDistinct) ||
+		(checkUnique == UNIQUE_CHECK_YES && indexUnchanged && st->believes))
 	{
 		if (checkUnique != UNIQUE_CHECK_EXISTING)
 			grew = insert_plain(index, heap, st, &e, info, indexUnchanged);

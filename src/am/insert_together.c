@@ -11,6 +11,7 @@
 #include "am.h"
 #include "pending.h"
 #include "pressure.h"
+#include "statement.h"
 
 #include "executor/executor.h"
 #include "nodes/parsenodes.h"
@@ -24,18 +25,23 @@ static ExecutorFinish_hook_type prev_executor_finish = NULL;
 static ProcessUtility_hook_type prev_utility = NULL;
 
 /*
- * May the statement's entries wait?  Most statements insert a row or two, and are asked for no more
- * than the planner's number.
+ * What is known of the statement (statement.h)?  Most statements insert a row or two, and are asked
+ * for no more than the planner's number.
  */
-static bool
-keeps_its_rows(const PlannedStmt *stmt)
+static int
+known_of(const PlannedStmt *stmt)
 {
 	const ModifyTable *m = (const ModifyTable *) stmt->planTree;
+	int			what = 0;
 
 	if (stmt->commandType == CMD_SELECT || stmt->hasModifyingCTE || !IsA(m, ModifyTable))
-		return false;
-	return outerPlan(m) != NULL && outerPlan(m)->plan_rows > FEW_ROWS &&
-		m->onConflictAction == ONCONFLICT_NONE;
+		return 0;
+	if (outerPlan(m) != NULL && outerPlan(m)->plan_rows > FEW_ROWS &&
+		m->onConflictAction == ONCONFLICT_NONE)
+		what |= SFX_ROWS_STAY;
+	if (stmt->commandType == CMD_UPDATE || m->onConflictAction == ONCONFLICT_UPDATE)
+		what |= SFX_HINT_HOLDS;
+	return what;
 }
 
 /*
@@ -46,14 +52,16 @@ keeps_its_rows(const PlannedStmt *stmt)
 static void
 together_start(QueryDesc *query, int eflags)
 {
+	int			what;
+
 	if (query->plannedstmt->parallelModeNeeded && !SFX_MUTANT("workers miss what waits"))
 		sfx_pending_flush(NULL);
 	if (prev_executor_start)
 		prev_executor_start(query, eflags);
 	else
 		standard_ExecutorStart(query, eflags);
-	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && keeps_its_rows(query->plannedstmt))
-		sfx_pending_allow(query->estate->es_query_cxt);
+	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && (what = known_of(query->plannedstmt)) != 0)
+		sfx_statement_note(query->estate->es_query_cxt, what);
 }
 
 /* ExecutorFinish hook: append what waits at the statement's end. */
@@ -97,14 +105,14 @@ together_utility(PlannedStmt *pstmt, const char *source, bool read_only_tree,
 		utility(pstmt, source, read_only_tree, context, params, env, dest, qc);
 		return;
 	}
-	sfx_pending_allow(own);
+	sfx_statement_note(own, SFX_ROWS_STAY);
 	PG_TRY();
 	{
 		utility(pstmt, source, read_only_tree, context, params, env, dest, qc);
 	}
 	PG_FINALLY();
 	{
-		sfx_pending_forbid(own);
+		sfx_statement_forget(own);
 	}
 	PG_END_TRY();
 	sfx_pending_flush(sfx_merge_pressure);

@@ -8,6 +8,7 @@
 #include "surfidx.h"
 #include "log.h"
 #include "pending.h"
+#include "statement.h"
 
 #include "access/tableam.h"
 #include "access/xact.h"
@@ -42,74 +43,22 @@ int			sfx_pending_indexes = 0;
 
 /* ---- which entries may wait ---- */
 
-/* A memory context of sfx_pending_allow, in whose memory this stands. */
-typedef struct Allowed
-{
-	MemoryContextCallback gone;
-	MemoryContext context;
-	struct Allowed *next;
-} Allowed;
-
-static Allowed *allowed = NULL;
-
-void
-sfx_pending_forbid(MemoryContext context)
-{
-	for (Allowed **a = &allowed; *a != NULL; a = &(*a)->next)
-		if ((*a)->context == context)
-		{
-			*a = (*a)->next;
-			return;
-		}
-}
-
-static void
-context_is_gone(void *arg)
-{
-	for (Allowed **a = &allowed; *a != NULL; a = &(*a)->next)
-		if (*a == arg)
-		{
-			*a = (*a)->next;
-			return;
-		}
-}
-
-void
-sfx_pending_allow(MemoryContext context)
-{
-	Allowed    *a = MemoryContextAlloc(context, sizeof(Allowed));
-
-	a->context = context;
-	a->gone.func = context_is_gone;
-	a->gone.arg = a;
-	a->next = allowed;
-	allowed = a;
-	MemoryContextRegisterResetCallback(context, &a->gone);
-}
-
-static bool
-context_allowed(MemoryContext context)
-{
-	for (const Allowed *a = allowed; a != NULL; a = a->next)
-		if (a->context == context)
-			return true;
-	return SFX_MUTANT("everybody waits");
-}
-
 /*
  * See pending.h.  A session that checks a constraint looks for rows of transactions in progress,
  * and so does one that reads for a serializable transaction: they would miss entries that wait.
- * Access methods of tables other than heap may give a TID to another row at any time.
+ * (In place of a row whose key is unchanged they meet its old version: U1.)  Access methods of
+ * tables other than heap may give a TID to another row at any time.
  */
 bool
-sfx_pending_allowed(Relation index, Relation heap, IndexInfo *info)
+sfx_pending_allowed(Relation index, Relation heap, IndexInfo *info, bool unchecked)
 {
-	if ((index->rd_index->indisunique || index->rd_index->indisexclusion) &&
+	if (((index->rd_index->indisunique && !unchecked) || index->rd_index->indisexclusion) &&
 		!SFX_MUTANT("wait below a constraint"))
 		return false;
 	if (IsolationIsSerializable() && !SFX_MUTANT("wait while serializable"))
 		return false;
-	return heap->rd_tableam == GetHeapamTableAmRoutine() && context_allowed(info->ii_Context);
+	return heap->rd_tableam == GetHeapamTableAmRoutine() &&
+		(sfx_statement_is(info->ii_Context, SFX_ROWS_STAY) || SFX_MUTANT("everybody waits"));
 }
 
 /* ---- appending ---- */

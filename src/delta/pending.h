@@ -13,15 +13,10 @@
 extern int	sfx_pending_indexes;
 
 /*
- * sfx_pending_allow: the statements whose IndexInfos stand in this memory context insert no row
- * that is taken back before the end of the (sub)transaction, so their entries may wait.  It ends
- * when the context is reset, or with sfx_pending_forbid.
+ * May entries of this index wait, for the statement that info belongs to?  unchecked: those that
+ * would wait need no unique check.
  */
-extern void sfx_pending_allow(MemoryContext context);
-extern void sfx_pending_forbid(MemoryContext context);
-
-/* May entries of this index wait, for the statement that info belongs to? */
-extern bool sfx_pending_allowed(Relation index, Relation heap, IndexInfo *info);
+extern bool sfx_pending_allowed(Relation index, Relation heap, IndexInfo *info, bool unchecked);
 
 /*
  * Let an entry wait; it is copied.  Some or all that wait may be appended.  True: the index's log

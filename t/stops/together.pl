@@ -72,6 +72,36 @@ scenario 'an exclusion constraint meets rows of a statement that is not over',
 	is(finish($y), 'error 23P01', 'and finds the row');
 };
 
+scenario 'keys that an UPDATE leaves unchanged, and those that only seem to be', ['hints are believed'],
+  sub {
+	table(60, 'CREATE UNIQUE INDEX t_k ON t USING surfidx (k)');
+	my $keeper = keeper();
+	my ($x, $y) = (session(), session());
+
+	# new versions wait for the statement's end, and the old ones stand for them
+	sql('BEGIN', $x);
+	start('UPDATE t SET u = pass(k, 30) WHERE k > 0', $x);
+	ok(wait_blocked($x), 'half of the rows are updated');
+	start('INSERT INTO t VALUES (20, 0)', $y);
+	ok(wait_blocked($y), 'an insert of such a key waits');
+	sql('SELECT pg_advisory_unlock(1)', $keeper);
+	is(finish($x), '', 'the statement ends');
+	ok(wait_blocked($y), 'it waits for the transaction');
+	sql('COMMIT', $x);
+	is(finish($y), 'error 23505', 'and finds the new version');
+	sql('BEGIN; UPDATE t SET u = 1 WHERE k = 20', $x);
+	start('INSERT INTO t VALUES (20, 0)', $y);
+	ok(wait_blocked($y), 'the same, of one row');
+	sql('ROLLBACK', $x);
+	is(finish($y), 'error 23505', 'rolled back');
+
+	sql('CREATE FUNCTION moves() RETURNS trigger LANGUAGE plpgsql AS $$
+		BEGIN NEW.k := NEW.u; RETURN NEW; END $$;
+		CREATE TRIGGER moves BEFORE UPDATE ON t FOR EACH ROW EXECUTE FUNCTION moves()');
+	is(error_of('UPDATE t SET u = 21 WHERE k = 20'), '23505', 'a trigger changes the key');
+	sound();
+};
+
 scenario 'a serializable transaction looks for readers behind its append',
   ['wait while serializable'], sub {
 	table(10);
