@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * plan_start.c - one walk over a plan that is set up: which nodes get functions of ours?
  *
- * Index-only scans (index_only.c), Limit nodes above scans (offset.c), and the outer sides of nested
- * loops (loop_ahead.c).  A loop's function goes round those that the nodes below have got.
+ * Index-only scans (index_only.c), Limit nodes above scans (offset.c), and the outer sides of
+ * nested loops (loop_ahead.c).  A loop's function goes round those that the nodes below have got.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

@@ -344,8 +344,8 @@ look_below_agg(PlanState *ps)
 {
 	Agg		   *agg = (Agg *) ps->plan;
 
-	if (is_ours(outerPlanState(ps)) && agg->aggstrategy == AGG_PLAIN && agg->numCols == 0 && agg->groupingSets == NIL &&
-		agg->chain == NIL)
+	if (is_ours(outerPlanState(ps)) && agg->aggstrategy == AGG_PLAIN && agg->numCols == 0 &&
+		agg->groupingSets == NIL && agg->chain == NIL)
 		look_at_scan(outerPlanState(ps), any_column(agg->plan.targetlist, OUTER_VAR) ||
 					 any_column(agg->plan.qual, OUTER_VAR));
 }
