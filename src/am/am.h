@@ -33,7 +33,8 @@ extern const char *sfx_wal_identify(uint8 info);
 extern void sfx_wal_desc(StringInfo buf, XLogReaderState *record);
 extern void sfx_shmem_init(void);
 
-/* Install the hooks of rule D7. */
+/* Install the hooks of rule D7, and the one that gives functions to nodes of plans. */
 extern void sfx_together_init(void);
+extern void sfx_plan_start_init(void);
 
 #endif							/* SURFIDX_AM_H */

@@ -17,7 +17,6 @@
 #include "gone.h"
 #include "image.h"
 #include "index_only.h"
-#include "loop_ahead.h"
 #include "offset.h"
 #include "offset_path.h"
 #include "planner.h"
@@ -51,10 +50,9 @@ _PG_init(void)
 	sfx_planner_init();
 	sfx_utility_init();
 	sfx_estimate_init();
-	sfx_index_only_init();
 	sfx_agg_init();
 	sfx_offset_init();
-	sfx_loop_ahead_init();
+	sfx_plan_start_init();
 	sfx_explain_ahead_init();
 	sfx_together_init();
 	sfx_preloaded = true;

@@ -36,6 +36,8 @@
 typedef struct Planning
 {
 	bool		offered;		/* an index has passed for a btree */
+	const Query *asked;			/* last, and ... */
+	bool		found;			/* ... has it row comparisons? */
 } Planning;
 
 static Planning *planning = NULL;	/* the innermost call */
@@ -61,6 +63,8 @@ sfx_rowlift_offers(PlannerInfo *root)
 
 	if (planning == NULL)
 		return false;
+	if (planning->asked == root->parse)
+		return planning->found;
 	found = has_row_comparison((Node *) root->parse->jointree, NULL);
 	foreach_node(RangeTblEntry, rte, root->parse->rtable)
 	{
@@ -68,6 +72,8 @@ sfx_rowlift_offers(PlannerInfo *root)
 
 		found = found || has_row_comparison((Node *) policies, NULL);
 	}
+	planning->asked = root->parse;
+	planning->found = found;
 	planning->offered |= found;
 	return found;
 }

@@ -90,17 +90,22 @@ typedef enum
 	BEHIND_GONE					/* the generation was dropped */
 } Behind;
 
-/* Bytes after the cursor from which one of the backends that meet them applies them. */
+/* Bytes after the cursor from which one of the backends that meet them applies them, ... */
 #define END_TO_APPLY	(SFX_LOG_END_MAX / 2)
 
+/* ... and microseconds without another entry after which it does so with fewer. */
+#define STANDS_STILL	1000000
+
 /*
- * The end of the log is long, and many readers may see that at once.  True for exactly one of them,
- * which is to apply it; apply_log resets the flag.
+ * The end of the log is long, or each lookup reads it again, and many readers may see that at once.
+ * True for exactly one of them, which is to apply it; apply_log resets the flag.
  */
 static inline bool
 is_applier(SfxImage *img, const SfxLogEnd *end)
 {
-	return end->len > END_TO_APPLY && pg_atomic_exchange_u32(&img->applier, 1) == 0;
+	return (end->len > END_TO_APPLY ||
+			GetCurrentStatementStartTimestamp() - img->grown > STANDS_STILL) &&
+		pg_atomic_exchange_u32(&img->applier, 1) == 0;
 }
 
 /*

@@ -47,7 +47,6 @@
 #include "utils/guc.h"
 
 static bool rows_by_block = true;
-static ExecutorStart_hook_type prev_executor_start = NULL;
 
 /* What index-only scans are set up with, by core. */
 static ExecProcNodeMtd core_scan = NULL;
@@ -304,16 +303,23 @@ columns_unread(const Plan *plan, bool output)
 	return true;
 }
 
+static bool
+is_ours(const PlanState *ps)
+{
+	const IndexOnlyScanState *node = (const IndexOnlyScanState *) ps;
+
+	return ps != NULL && IsA(ps, IndexOnlyScanState) && node->ioss_RelationDesc != NULL &&
+		sfx_is_ours(node->ioss_RelationDesc->rd_indam) && node->ioss_NumOrderByKeys == 0;
+}
+
 /* If this is an index-only scan of ours, it gets its function. */
 static void
 look_at_scan(PlanState *ps, bool output)
 {
-	IndexOnlyScanState *node = (IndexOnlyScanState *) ps;
 	bool		unread;
 	bool		further;
 
-	if (ps == NULL || !IsA(ps, IndexOnlyScanState) || node->ioss_RelationDesc == NULL ||
-		!sfx_is_ours(node->ioss_RelationDesc->rd_indam) || node->ioss_NumOrderByKeys > 0)
+	if (!is_ours(ps))
 		return;
 	if (core_scan == NULL)
 		core_scan = ps->ExecProcNodeReal;
@@ -338,8 +344,8 @@ look_below_agg(PlanState *ps)
 {
 	Agg		   *agg = (Agg *) ps->plan;
 
-	if (agg->aggstrategy == AGG_PLAIN && agg->numCols == 0 && agg->groupingSets == NIL &&
-		agg->chain == NIL)
+	if (is_ours(outerPlanState(ps)) && agg->aggstrategy == AGG_PLAIN && agg->numCols == 0 &&
+		agg->groupingSets == NIL && agg->chain == NIL)
 		look_at_scan(outerPlanState(ps), any_column(agg->plan.targetlist, OUTER_VAR) ||
 					 any_column(agg->plan.qual, OUTER_VAR));
 }
@@ -353,6 +359,8 @@ look_below_loop(PlanState *ps)
 	List	   *exprs[] = {loop->join.plan.targetlist, loop->join.plan.qual, loop->join.joinqual};
 	ListCell   *lc;
 
+	if (!is_ours(outerPlanState(ps)) && !is_ours(innerPlanState(ps)))
+		return;
 	for (int i = 0; i < lengthof(exprs); i++)
 	{
 		outer |= any_column(exprs[i], OUTER_VAR);
@@ -364,8 +372,8 @@ look_below_loop(PlanState *ps)
 	look_at_scan(innerPlanState(ps), inner);
 }
 
-static bool
-look_at_node(PlanState *ps, void *unused)
+void
+sfx_index_only_look(PlanState *ps)
 {
 	if (IsA(ps, AggState))
 		look_below_agg(ps);
@@ -373,18 +381,6 @@ look_at_node(PlanState *ps, void *unused)
 		look_below_loop(ps);
 	else
 		look_at_scan(ps, true);
-	return planstate_tree_walker(ps, look_at_node, unused);
-}
-
-static void
-index_only_executor_start(QueryDesc *query, int eflags)
-{
-	if (prev_executor_start)
-		prev_executor_start(query, eflags);
-	else
-		standard_ExecutorStart(query, eflags);
-	if ((eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && query->planstate != NULL)
-		look_at_node(query->planstate, NULL);
 }
 
 void
@@ -394,11 +390,4 @@ sfx_index_only_define_gucs(void)
 							 "Lets index-only scans of surfidx indexes take rows out of decoded "
 							 "blocks.",
 							 NULL, &rows_by_block, true, PGC_USERSET, 0, NULL, NULL, NULL);
-}
-
-void
-sfx_index_only_init(void)
-{
-	prev_executor_start = ExecutorStart_hook;
-	ExecutorStart_hook = index_only_executor_start;
 }

@@ -11,8 +11,10 @@
  */
 extern bool sfx_index_only_begin(IndexOnlyScanState *node);
 
-/* At preload; settings before that. */
+/* A node of a plan that is set up (plan_start.c), before those below it. */
+extern void sfx_index_only_look(PlanState *ps);
+
+/* At preload. */
 extern void sfx_index_only_define_gucs(void);
-extern void sfx_index_only_init(void);
 
 #endif							/* SURFIDX_INDEX_ONLY_H */

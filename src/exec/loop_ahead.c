@@ -103,8 +103,6 @@ typedef struct LoopAhead
 /* The loops of all running queries, those used last first. */
 static LoopAhead *loops = NULL;
 
-static ExecutorStart_hook_type prev_executor_start = NULL;
-
 /* ---- which loops ---- */
 
 /* The node that gives the inner side its first rows. */
@@ -503,65 +501,10 @@ install(NestLoopState * loop, LimitState * limit)
 	ExecSetExecProcNode(a->outer, exec_ahead);
 }
 
-/* A node on the way down, and the LIMIT above of whose rows each row of it may be one, or NULL. */
-typedef struct Above
-{
-	PlanState  *node;
-	LimitState *limit;
-} Above;
-
-/* The same LIMIT for a node right below. */
-static LimitState *
-limit_below(const Above *above, const PlanState *ps)
-{
-	switch (nodeTag(above->node))
-	{
-		case T_LimitState:
-			return outerPlanState(above->node) == ps ? (LimitState *) above->node : NULL;
-		case T_NestLoopState:
-		case T_ResultState:
-		case T_LockRowsState:
-			return outerPlanState(above->node) == ps ? above->limit : NULL;
-		case T_SubqueryScanState:
-			return ((SubqueryScanState *) above->node)->subplan == ps ? above->limit : NULL;
-		case T_AppendState:
-			for (int i = 0; i < ((AppendState *) above->node)->as_nplans; i++)
-				if (((AppendState *) above->node)->appendplans[i] == ps)
-					return above->limit;
-			return NULL;
-		default:
-			return NULL;
-	}
-}
-
 /* (the loop above comes to the front of the list, as it is asked first) */
-static bool
-look_at_node(PlanState *ps, void *above)
-{
-	Above		here = {ps, above ? limit_below(above, ps) : NULL};
-
-	(void) planstate_tree_walker(ps, look_at_node, &here);
-	if (IsA(ps, NestLoopState) && inner_scan((NestLoopState *) ps).index != NULL &&
-		outerPlanState(ps)->ExecProcNodeReal != exec_ahead)
-		install((NestLoopState *) ps, here.limit);
-	return false;
-}
-
-static void
-loop_ahead_executor_start(QueryDesc *query, int eflags)
-{
-	if (prev_executor_start)
-		prev_executor_start(query, eflags);
-	else
-		standard_ExecutorStart(query, eflags);
-	if (sfx_guc_read_ahead > 0 && query->planstate != NULL &&
-		(eflags & (EXEC_FLAG_EXPLAIN_ONLY | EXEC_FLAG_BACKWARD)) == 0)
-		look_at_node(query->planstate, NULL);
-}
-
 void
-sfx_loop_ahead_init(void)
+sfx_loop_ahead_look(NestLoopState * loop, LimitState * limit)
 {
-	prev_executor_start = ExecutorStart_hook;
-	ExecutorStart_hook = loop_ahead_executor_start;
+	if (inner_scan(loop).index != NULL && outerPlanState(loop)->ExecProcNodeReal != exec_ahead)
+		install(loop, limit);
 }

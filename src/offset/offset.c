@@ -34,8 +34,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/snapmgr.h"
 
-static ExecutorStart_hook_type prev_executor_start = NULL;
-
 /* What Limit nodes are set up with, by core. */
 static ExecProcNodeMtd core_limit = NULL;
 
@@ -255,38 +253,24 @@ exec_limit(PlanState *ps)
 
 /* ---- when a plan is set up ---- */
 
-static bool
-look_at_node(PlanState *ps, void *unused)
+void
+sfx_offset_look(LimitState * node)
 {
-	LimitState *node = (LimitState *) ps;
+	PlanState  *ps = &node->ps;
 
 	/* the walk may have come here before, and others may put functions of theirs there */
-	if (IsA(ps, LimitState) && node->limitOffset != NULL &&
+	if (node->limitOffset != NULL && sfx_offset_wanted() &&
 		(core_limit == NULL || ps->ExecProcNodeReal == core_limit) &&
 		may_pass(outerPlanState(ps)))
 	{
 		core_limit = ps->ExecProcNodeReal;
 		ExecSetExecProcNode(ps, exec_limit);
 	}
-	return planstate_tree_walker(ps, look_at_node, unused);
-}
-
-static void
-offset_executor_start(QueryDesc *query, int eflags)
-{
-	if (prev_executor_start)
-		prev_executor_start(query, eflags);
-	else
-		standard_ExecutorStart(query, eflags);
-	if (sfx_offset_wanted() && (eflags & EXEC_FLAG_EXPLAIN_ONLY) == 0 && query->planstate != NULL)
-		look_at_node(query->planstate, NULL);
 }
 
 void
 sfx_offset_init(void)
 {
-	prev_executor_start = ExecutorStart_hook;
-	ExecutorStart_hook = offset_executor_start;
 	sfx_offset_path_init();
 	sfx_percentile_init();
 }

@@ -207,13 +207,23 @@ find_indexes(const Query *q, const SfxPercentileOrder *order, bool *has)
 static bool
 has_percentiles(Node *node, void *context)
 {
+	Query	   *query = (Query *) node;
+
 	if (node == NULL)
 		return false;
 	if (IsA(node, Aggref) && sfx_is_percentile((Aggref *) node))
 		return true;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, has_percentiles, context, 0);
-	return expression_tree_walker(node, has_percentiles, context);
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, has_percentiles, context);
+	if (query->hasAggs || query->hasSubLinks)
+		return query_tree_walker(query, has_percentiles, context, 0);
+	/* no expression of its own has any */
+	foreach_node(RangeTblEntry, rte, query->rtable)
+	{
+		if (has_percentiles((Node *) rte->subquery, context))
+			return true;
+	}
+	return expression_tree_walker((Node *) query->cteList, has_percentiles, context);
 }
 
 typedef struct Rewrites
