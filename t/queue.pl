@@ -64,13 +64,16 @@ like($node->safe_psql('postgres', 'EXPLAIN SELECT k2 FROM q WHERE k2 > 1 ORDER B
 	qr/Index Scan using q_surfidx/, 'asked through surfidx');
 
 my @players = map { start_script($node, "player$_", "CALL play(4000, 0.$_);\n") } 1 .. 3;
-my $keeper = start_script($node, 'keeper',
-	("SELECT surfidx_merge('q_surfidx');\nSELECT pg_sleep(0.02);\n" x 25 . "VACUUM q;\n") x 100);
+my $turn = "SELECT surfidx_merge('q_surfidx');\nSELECT pg_sleep(0.02);\n" x 25 . "VACUUM q;\n";
+my $keeper = start_script($node, 'keeper', $turn x 100);
 $_->finish for @players;
 stop_script($keeper);
 is($node->safe_psql('postgres', 'SELECT what FROM differences LIMIT 3'), '', 'no difference');
 is(slurp_file("${PostgreSQL::Test::Utils::tmp_check}/player$_.log"), '', "player $_ had no error")
   for 1 .. 3;
+my $kept = slurp_file("${PostgreSQL::Test::Utils::tmp_check}/keeper.log");
+unlike($kept, qr/error/i, 'merges and VACUUM had no error');
+like($kept, qr/^[1-9]\d*$/m, '... and were there');
 is($node->safe_psql('postgres', "SELECT surfidx_check('q_surfidx', true, true)"), '', 'check');
 unlike(slurp_file($node->logfile), qr/PANIC|TRAP|terminated by signal/, 'nothing wrong in the log');
 $node->stop;
