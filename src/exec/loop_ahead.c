@@ -21,7 +21,6 @@
  * of loops forgets the loop then.
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "counters.h"
 #include "heap_ahead.h"
 #include "loop_ahead.h"
@@ -36,7 +35,6 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
 /* The first outer rows of a loop are looked up as they come. */
