@@ -11,6 +11,7 @@
 #	functions	of 70 lines at most; likewise
 #	names		no two files of src have one name, nor two types in headers of src; tests are named
 #				without numbers
+#	includes	headers of src leave surfidx.h, which .c files begin with, to these
 #	contracts	a function of which its comment says "merge lock held", "no lock is held"
 #				and the like asserts it
 #	references	files, sections of src/README.md, functions and types, rules and mutants that
@@ -148,6 +149,8 @@ my %type;
 for my $file (grep { m!^src/.*\.h$! } @files)
 {
 	my $text = slurp($file);
+
+	untidy("$file: includes surfidx.h") if $text =~ /^#include "surfidx\.h"/m;
 	my %defined = map { $_ => 1 } $text =~ /^\} (\w+);/mg,
 	  $text =~ /^(?:struct|union|enum) (\w+)\n\{/mg;
 

@@ -177,6 +177,10 @@ my $held = $node->safe_psql('postgres', "SET work_mem = '1MB'; SET surfidx.read_
 	JOIN t USING (k)");
 ok($held > 500_000 && $held < 2_000_000, '... and their memory') or diag($held);
 
+# ... and what rows leave behind when they are returned has room for others
+asks('rows of some bytes', "SET work_mem = '64kB'; SET surfidx.read_ahead = 256; SELECT n, v, md5(wide)
+	FROM (SELECT n, k, repeat('w', 1000) || n AS wide FROM o OFFSET 0) o JOIN t USING (k)", 400, 600);
+
 # ... nor do long keys, once they are decompressed
 $node->safe_psql('postgres', <<'END3');
 CREATE TABLE l (n int, s text);

@@ -29,14 +29,12 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "index_only.h"
 #include "like.h"
 #include "scan.h"
 #include "settings.h"
 #include "slot.h"
 
-#include "access/genam.h"
 #include "access/relscan.h"
 #include "executor/executor.h"
 #include "executor/instrument.h"

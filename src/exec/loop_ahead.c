@@ -21,7 +21,6 @@
  * of loops forgets the loop then.
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "counters.h"
 #include "heap_ahead.h"
 #include "loop_ahead.h"
@@ -36,7 +35,6 @@
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
 /* The first outer rows of a loop are looked up as they come. */
@@ -306,6 +304,20 @@ append_row(LoopAhead *a, TupleTableSlot *row)
 	q->n++;
 }
 
+/* Do the rows of the queue take less than work_mem? */
+static bool
+has_memory(const Queue *q)
+{
+	Size		most = (Size) work_mem * 1024;
+	MemoryContextCounters memory = {0};
+
+	if (MemoryContextMemAllocated(q->cxt, false) < most)
+		return true;
+	/* the next rows take the places of those that were returned */
+	q->cxt->methods->stats(q->cxt, NULL, NULL, &memory, false);
+	return memory.totalspace - memory.freespace < most;
+}
+
 /* Fetch up to n more rows of the outer node, or as many as work_mem holds. */
 static void
 fetch_rows(LoopAhead *a, int n)
@@ -313,7 +325,7 @@ fetch_rows(LoopAhead *a, int n)
 	Queue	   *q = a->queue;
 
 	Assert(q->n + n <= QUEUE_MAX);
-	for (; n > 0 && MemoryContextMemAllocated(q->cxt, false) < (Size) work_mem * 1024; n--)
+	for (; n > 0 && has_memory(q); n--)
 	{
 		TupleTableSlot *row = a->outer_row(a->outer);
 

@@ -2,24 +2,21 @@
  * plan_effects.c - does it matter when a part of a plan is asked for its next row?
  *
  * It does if the part calls a volatile function, locks rows, changes tables, or has a node that is
- * not known here.  That counts subqueries, which may run at their first use, and CTEs.  Core's test
- * for volatile functions does not see the transition functions of aggregates, nor the constraints of
- * domains.
+ * not known here.  Subqueries, which may run at their first use, and CTEs are parts of it.  Core's
+ * test for volatile functions looks at neither the transition functions of aggregates nor the
+ * constraints of domains, and so nothing here does.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "compat.h"
 #include "plan_effects.h"
 
-#include "miscadmin.h"
-#include "nodes/execnodes.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/plannodes.h"
 #include "optimizer/optimizer.h"
 
 static bool has_effects(PlanState *ps, void *unused);
 
-/* Expressions of a node besides its targets and conditions.  False: the node is not known. */
+/* *exprs: expressions of a node besides its targets and conditions.  False: it is not known. */
 static bool
 more_expressions(const Plan *plan, List **exprs)
 {
@@ -89,7 +86,10 @@ more_expressions(const Plan *plan, List **exprs)
 	}
 }
 
-/* Does an expression or list name a subquery that has not run (it runs once), and has effects? */
+/*
+ * Does an expression, or a list of them, name a subquery that has effects, and has not run yet?  (It
+ * runs once.)  An expression_tree_walker's function.
+ */
 static bool
 runs_effects(Node *node, void *estate)
 {
@@ -118,7 +118,6 @@ has_effects(PlanState *ps, void *unused)
 	Plan	   *plan = ps->plan;
 	List	   *exprs;
 
-	check_stack_depth();
 	if (!more_expressions(plan, &exprs) || expressions_effects(plan->targetlist, ps->state) ||
 		expressions_effects(plan->qual, ps->state) || expressions_effects(exprs, ps->state))
 		return true;

@@ -5,12 +5,10 @@
 #ifndef SURFIDX_PLAN_EFFECTS_H
 #define SURFIDX_PLAN_EFFECTS_H
 
-#include "nodes/execnodes.h"
-
 /*
- * May the rows of this node of a running plan not be fetched earlier than core would, or more of
- * them?  Looks at all nodes below and all their expressions, with a look-up for each function: ask
- * once in a query.
+ * Would it make a difference if rows of this node of a running plan were fetched earlier than core
+ * fetches them, or more rows?  Looks at all nodes below and all their expressions, and each
+ * function's row of pg_proc: to be asked once in a query.
  */
 extern bool sfx_plan_has_effects(PlanState *ps);
 

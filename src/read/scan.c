@@ -9,11 +9,12 @@
  * the odometer stays, so that a cursor that turns round finds the last row again.
  *-------------------------------------------------------------------------
  */
-#include "scan_impl.h"
+#include "surfidx.h"
 #include "column.h"
 #include "counters.h"
 #include "page.h"
 #include "rowlift.h"
+#include "scan_impl.h"
 #include "scratch.h"
 #include "settings.h"
 #include "whole.h"

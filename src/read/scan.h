@@ -5,7 +5,6 @@
 #ifndef SURFIDX_SCAN_H
 #define SURFIDX_SCAN_H
 
-#include "leaf.h"
 #include "page.h"
 #include "reader.h"
 

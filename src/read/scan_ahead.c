@@ -10,11 +10,11 @@
  * while it stands in a leaf of cut keys: it may be wrong, or lost, and is led to the scan's place
  * again.  A scan that reads from memory never has one.
  */
-#include "scan_impl.h"
+#include "surfidx.h"
 #include "pos.h"
+#include "scan_impl.h"
 
 #include "access/visibilitymap.h"
-#include "storage/bufmgr.h"
 
 /* Of a scout, for each look: rows, entries that fail, ranges without entries. */
 #define PATIENCE		1024

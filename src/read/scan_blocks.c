@@ -2,6 +2,7 @@
  * scan_blocks.c - a scan's entries many at once, for bitmaps and for aggregates
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "scan_impl.h"
 
 #include "access/table.h"

@@ -2,6 +2,7 @@
  * scan_get.c - a scan's entries one at a time, as core asks for them
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "scan_impl.h"
 
 #include "utils/memutils.h"

@@ -4,17 +4,15 @@
  * scan.c sets a scan up and goes from range to range.  Beside it stand scan_ahead.c (pages of the
  * table asked for before their rows are visited), scan_get.c (one entry at a time), scan_lookups.c
  * (lookups that come soon), scan_rows.c (rows out of decoded blocks), scan_blocks.c (many entries
- * at once, for bitmaps and aggregates), scan_pass.c (rows that are passed over) and scan_mark.c.
- * Only these files include this.
+ * at once, for bitmaps and aggregates), scan_pass.c (rows that are passed over), scan_mark.c and
+ * parallel.c.  Only these files include this.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SCAN_IMPL_H
 #define SURFIDX_SCAN_IMPL_H
 
-#include "surfidx.h"
 #include "heap_ahead.h"
 #include "key.h"
-#include "leaf.h"
 #include "order.h"
 #include "predicate.h"
 #include "reader.h"
@@ -22,10 +20,8 @@
 #include "row_block.h"
 #include "scan.h"
 #include "scankey.h"
-#include "stop.h"
 #include "visible.h"
 
-#include "access/relscan.h"
 #include "pgstat.h"
 
 /* To test an entry's TID takes about as long as to look at so much of the map. */

@@ -6,13 +6,12 @@
  * leaves of the others are requested together.  Like a scout (scan_ahead.c), such a scan returns
  * hints (N4): it locks nothing, and reads the first range of each lookup.
  */
-#include "scan_impl.h"
+#include "surfidx.h"
 #include "find.h"
 #include "meta.h"
 #include "metacache.h"
 #include "pos.h"
-
-#include "storage/bufmgr.h"
+#include "scan_impl.h"
 
 /* A lookup's first range. */
 typedef struct Lookup

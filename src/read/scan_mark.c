@@ -5,6 +5,7 @@
  * batch is kept for it, so a merge between mark and restore does not matter.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "scan_impl.h"
 
 #include "utils/memutils.h"

@@ -7,6 +7,7 @@
  * with as many as were not.
  *-------------------------------------------------------------------------
  */
+#include "surfidx.h"
 #include "scan_impl.h"
 
 #include "miscadmin.h"

@@ -5,8 +5,9 @@
  * (Y12); sfx_scan_row (scan.h) then takes one after the other.
  *-------------------------------------------------------------------------
  */
-#include "scan_impl.h"
+#include "surfidx.h"
 #include "column.h"
+#include "scan_impl.h"
 
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
