@@ -92,7 +92,7 @@ typedef struct LoopAhead
 	NestLoopState *loop;
 	PlanState  *outer;
 	ExecProcNodeMtd outer_row;	/* the outer node's own function */
-	LimitState *limit;			/* above the loop, if each of its rows may be one that counts */
+	LimitState *limit;			/* above the loop: each row of the loop may be one of its rows */
 	uint64		row;			/* number of the outer row returned last, over all rescans */
 	int64		read;			/* sfx_pages_read() when it was returned */
 	Queue	   *queue;			/* NULL: not needed yet */
@@ -214,7 +214,7 @@ forget_queue(Datum loop)
 
 	sfx_ahead_forget(&q->pages, a->row);
 	sfx_count_ahead(&q->file, &q->pages);
-	/* where nobody reads on to them, it would be in vain again and again */
+	/* few rows are wanted between two rescans: more would be fetched in vain, again and again */
 	if (a->row - q->since < RETURNED_PER_LOST * (uint64) q->n)
 		sfx_ahead_rest(&q->pages, a->row);
 	for (; q->n > 0; q->n--)
@@ -222,7 +222,7 @@ forget_queue(Datum loop)
 	q->ended = q->hooked = false;
 }
 
-/* Core's function again, for good. */
+/* The outer node's own function again, for good. */
 static void
 leave_alone(LoopAhead *a)
 {
@@ -404,7 +404,7 @@ request_pages(LoopAhead *a, int from)
 
 /* ---- rows ---- */
 
-/* The list's entry of an outer node, which comes to its front. */
+/* The list's entry of an outer node; it becomes the list's first one. */
 static inline LoopAhead *
 find_loop(const PlanState *outer)
 {
@@ -515,11 +515,11 @@ install(NestLoopState * loop, LimitState * limit)
 	ExecSetExecProcNode(a->outer, exec_ahead);
 }
 
-/* A node on the way down, and the LIMIT above of whose rows each row of it may be one, or NULL. */
+/* A node on the way down. */
 typedef struct Above
 {
 	PlanState  *node;
-	LimitState *limit;
+	LimitState *limit;			/* above it: each row of the node may be one of its rows; or NULL */
 } Above;
 
 /* The same LIMIT for a node right below. */

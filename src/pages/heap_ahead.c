@@ -152,6 +152,7 @@ sfx_ahead_ask(SfxHeapAhead *a, uint64 row, uint64 tid)
 	BlockNumber before = a->recent[a->last];
 
 	Assert(sfx_ahead_has_room(a));
+	Assert(a->n == 0 || a->row[(a->first + a->n - 1) % SFX_AHEAD_MAX] <= row);
 	if (is_recent(a, block) || !is_there(a, tid))
 		return;
 	if ((block > 0 && block == before + 1) ||
