@@ -47,19 +47,16 @@ typedef struct SfxHeapAhead
 } SfxHeapAhead;
 
 /*
- * So many pages of a table in that tablespace may be on their way at once; 0: settings forbid it.
- * maintenance: it is not for a query.
- */
-extern int	sfx_ahead_most(Oid tablespace, bool maintenance);
-
-/*
  * For costs: a visitor of `rows` rows on `visited` pages of a table in that tablespace, which has
  * table_pages, asks for the pages before it needs them.  Returns the share, 0 to 1, of the pages'
  * cost that this saves.
  */
 extern double sfx_ahead_saves(Oid tablespace, double rows, double visited, double table_pages);
 
-/* Begin; nothing was asked for. */
+/*
+ * Begin; nothing was asked for.  heap: NULL, or not heap's: nothing will be.  maintenance: it is
+ * not for a query.
+ */
 extern void sfx_ahead_begin(SfxHeapAhead *a, Relation heap, bool maintenance);
 
 /*
