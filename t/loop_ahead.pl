@@ -35,7 +35,7 @@ CREATE INDEX t_gk ON t USING surfidx (g, k);
 CREATE INDEX t_s ON t USING surfidx (s);
 CREATE TABLE o (n int, k int, g int, s text, wide text);
 INSERT INTO o SELECT i, CASE WHEN i % 20 = 0 THEN NULL WHEN i % 7 = 0 THEN 5000 + i
-		ELSE 1 + (i * 7919) % 2000 END, i % 10, 'key ' || 1 + (i * 7919) % 2000, ''
+		ELSE 1 + (i * 7919) % 2000 END, (1 + (i * 7919) % 2000) % 10, 'key ' || 1 + (i * 7919) % 2000, ''
 	FROM generate_series(1, 600) i;
 VACUUM ANALYZE t, o;
 CREATE TABLE log (n int);
@@ -75,7 +75,12 @@ asks('a semijoin', 'SELECT n FROM o WHERE EXISTS (SELECT 1 FROM t WHERE t.k = o.
 asks('an antijoin', 'SELECT n FROM o WHERE NOT EXISTS
 	(SELECT 1 FROM t WHERE t.k = o.k AND t.v % 2 = 0)', 400, 600);
 asks('text keys', 'SELECT o.n, t.v FROM o JOIN t USING (s)', 400, 600);
-asks('two columns', 'SELECT o.n, t.v FROM o JOIN t ON t.g = o.g AND t.k = o.k', 0, 600);
+asks('two columns', 'SELECT o.n, t.v FROM o JOIN t ON t.g = o.g AND t.k BETWEEN o.k AND o.k', 400, 600);
+asks('keys that find nothing', 'SELECT o.n, t.v FROM o JOIN t ON t.g = o.n AND t.k BETWEEN o.k AND o.k',
+	0, 20);
+# (from 18 on an array or row comparison is one scan key, which is left alone)
+asks('a row comparison', 'SELECT o.n, l.v FROM o, LATERAL
+	(SELECT v FROM t WHERE (g, k) > (o.g, o.k) ORDER BY g, k LIMIT 1) l', 0, 1500);
 asks('a range', 'SELECT o.n, t.v FROM o JOIN t ON t.k BETWEEN o.k AND o.k + 0 WHERE o.n < 100',
 	0, 100);
 asks('open ranges below a LIMIT', 'SELECT o.n, l.v FROM o, LATERAL

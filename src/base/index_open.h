@@ -13,17 +13,18 @@
 extern Relation sfx_open_index(Oid relid, LOCKMODE lockmode);
 
 /*
- * The same with AccessShareLock; NULL if the index is gone, or being dropped, as it may be when a
- * query over all indexes comes to it.  SQL functions return NULL then, as core's for sizes do.  The
- * second opens an index of any access method, and what is none.
+ * The same with AccessShareLock; but NULL if the index is gone, or being dropped, as may happen in
+ * a query over all indexes.  SQL functions return NULL then, as core's for sizes do.
+ * sfx_open_if_there opens any relation, and raises no errors but core's.
  */
 extern Relation sfx_open_index_if_there(Oid relid);
 extern Relation sfx_open_if_there(Oid relid);
 
 /*
- * Lock the table of an index of any access method, *heap, and open the index, both with
- * AccessShareLock; NULL if it is gone.  For whatever tells an index's definition:
- * core locks the table then.  What is no index is opened, too (*heap: InvalidOid).
+ * Lock the table of an index of any access method, and then open the index, both with
+ * AccessShareLock.  For functions that tell an index's definition: those of core that they call
+ * lock the table.  *heap: the table, InvalidOid if the relation is no index.  NULL, with nothing
+ * locked, if it is gone.
  */
 extern Relation sfx_open_after_table(Oid relid, Oid *heap);
 extern void sfx_close_before_table(Relation index, Oid heap);

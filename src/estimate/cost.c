@@ -4,7 +4,7 @@
  * The cost of a btree with as many pages, so that plans are those that a btree would get; plus the
  * leaps that scans make over values of columns without equality, for which core has an estimate
  * from 18 on; plus one more descent for each run in front of the main tree; plus visits to rows for
- * cut keys; less what reading ahead of the table saves.
+ * cut keys; less what is saved by asking for pages of the table before their rows are visited.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -123,10 +123,10 @@ key_recovery_cost(PlannerInfo *root, const IndexPath *path, const SfxMeta *meta,
 }
 
 /*
- * A scan that reads ahead (R13) waits less for pages in no order.  Core charges for something
- * between pages at random and pages in order, by the square of the correlation; this is the
- * correlation that makes it charge for such a scan.  Inner sides of nested loops are charged as
- * ever, so that the planner chooses among kinds of joins as ever.
+ * A scan that reads ahead (R13) waits less for pages in no order.  Core takes a cost between that
+ * of pages at random and that of pages in order, by the square of the correlation.  Returned is the
+ * correlation for which it takes what such a scan costs.  On inner sides of nested loops the
+ * correlation stays as it is, so that the planner chooses among kinds of joins as ever.
  */
 static double
 correlation_ahead(PlannerInfo *root, const IndexPath *path, double loop_count,
@@ -152,6 +152,7 @@ correlation_ahead(PlannerInfo *root, const IndexPath *path, double loop_count,
 	cost = at_random + correlation * correlation * (in_order - at_random);
 	cost *= 1 - saves;
 	cost = Max(cost, in_order);
+	Assert(cost <= at_random);
 	return copysign(sqrt((at_random - cost) / (at_random - in_order)), correlation);
 }
 

@@ -92,7 +92,7 @@ typedef struct LoopAhead
 	NestLoopState *loop;
 	PlanState  *outer;
 	ExecProcNodeMtd outer_row;	/* the outer node's own function */
-	LimitState *limit;			/* above the loop, if each of its rows may be one that counts */
+	LimitState *limit;			/* above the loop: each row of the loop may be one of its rows */
 	uint64		row;			/* number of the outer row returned last, over all rescans */
 	int64		read;			/* sfx_pages_read() when it was returned */
 	Queue	   *queue;			/* NULL: not needed yet */
@@ -137,7 +137,7 @@ first_below(PlanState *ps)
 
 /* The scan of one of our indexes with which the inner side begins, if its keys come at run time. */
 static InnerScan
-inner_scan(const NestLoopState * loop)
+inner_scan(const NestLoopState *loop)
 {
 	PlanState  *ps = first_below(innerPlanState(loop));
 	InnerScan	s = {NULL};
@@ -212,7 +212,7 @@ forget_queue(Datum loop)
 
 	sfx_ahead_forget(&q->pages, a->row);
 	sfx_count_ahead(&q->file, &q->pages);
-	/* where nobody reads on to them, it would be in vain again and again */
+	/* few rows are wanted between two rescans: more would be fetched in vain, again and again */
 	if (a->row - q->since < RETURNED_PER_LOST * (uint64) q->n)
 		sfx_ahead_rest(&q->pages, a->row);
 	for (; q->n > 0; q->n--)
@@ -220,7 +220,7 @@ forget_queue(Datum loop)
 	q->ended = q->hooked = false;
 }
 
-/* Core's function again, for good. */
+/* The outer node's own function again, for good. */
 static void
 leave_alone(LoopAhead *a)
 {
@@ -251,7 +251,7 @@ begin_queue(LoopAhead *a)
 static int64
 rows_wanted(const LoopAhead *a)
 {
-	const		LimitState *limit = a->limit;
+	const LimitState *limit = a->limit;
 	int64		wanted;
 
 	if (limit == NULL || limit->noCount ||
@@ -402,7 +402,7 @@ request_pages(LoopAhead *a, int from)
 
 /* ---- rows ---- */
 
-/* The list's entry of an outer node, which comes to its front. */
+/* The list's entry of an outer node; it becomes the list's first one. */
 static inline LoopAhead *
 find_loop(const PlanState *outer)
 {
@@ -491,7 +491,7 @@ forget_loops(void *estate)
 }
 
 static void
-install(NestLoopState * loop, LimitState * limit)
+install(NestLoopState *loop, LimitState *limit)
 {
 	EState	   *estate = loop->js.ps.state;
 	LoopAhead  *a = MemoryContextAllocZero(estate->es_query_cxt, sizeof(LoopAhead));
@@ -515,7 +515,7 @@ install(NestLoopState * loop, LimitState * limit)
 
 /* (the loop above comes to the front of the list, as it is asked first) */
 void
-sfx_loop_ahead_look(NestLoopState * loop, LimitState * limit)
+sfx_loop_ahead_look(NestLoopState *loop, LimitState *limit)
 {
 	if (inner_scan(loop).index != NULL && outerPlanState(loop)->ExecProcNodeReal != exec_ahead)
 		install(loop, limit);

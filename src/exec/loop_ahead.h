@@ -11,6 +11,6 @@
  * A loop of a plan that is set up (plan_start.c), after the nodes below it.  limit: above the loop,
  * if each of its rows may be one that counts there, or NULL.
  */
-extern void sfx_loop_ahead_look(NestLoopState * loop, LimitState * limit);
+extern void sfx_loop_ahead_look(NestLoopState *loop, LimitState *limit);
 
 #endif							/* SURFIDX_LOOP_AHEAD_H */

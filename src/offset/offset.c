@@ -220,7 +220,7 @@ pass_rows(PlanState *ps, int64 n)
  * first, and is then done if it goes backward.
  */
 static void
-pass_offset(LimitState * node)
+pass_offset(LimitState *node)
 {
 	EState	   *estate = node->ps.state;
 
@@ -254,7 +254,7 @@ exec_limit(PlanState *ps)
 /* ---- when a plan is set up ---- */
 
 void
-sfx_offset_look(LimitState * node)
+sfx_offset_look(LimitState *node)
 {
 	PlanState  *ps = &node->ps;
 

@@ -8,7 +8,7 @@
 #include "nodes/execnodes.h"
 
 /* A Limit of a plan that is set up (plan_start.c). */
-extern void sfx_offset_look(LimitState * node);
+extern void sfx_offset_look(LimitState *node);
 
 /* At preload: install the planner's hooks. */
 extern void sfx_offset_init(void);

@@ -30,8 +30,12 @@
 /* 32 pages on their way at once, the default, halve the cost of a page. */
 #define AHEAD_DOUBLINGS	5.0
 
-int
-sfx_ahead_most(Oid tablespace, bool maintenance)
+/*
+ * So many pages of a table in that tablespace may be on their way at once; 0: settings forbid it.
+ * maintenance: it is not for a query.
+ */
+static int
+most_of_tablespace(Oid tablespace, bool maintenance)
 {
 	int			concurrency = maintenance ? get_tablespace_maintenance_io_concurrency(tablespace) :
 	get_tablespace_io_concurrency(tablespace);
@@ -48,7 +52,7 @@ sfx_ahead_most(Oid tablespace, bool maintenance)
 double
 sfx_ahead_saves(Oid tablespace, double rows, double visited, double table_pages)
 {
-	int			n = sfx_ahead_most(tablespace, false);
+	int			n = most_of_tablespace(tablespace, false);
 	double		sparse = 2 * (1 - rows / Max(table_pages, 1));
 	double		doublings;
 
@@ -59,14 +63,14 @@ sfx_ahead_saves(Oid tablespace, double rows, double visited, double table_pages)
 		(visited - FIRST_PAGES) / visited;
 }
 
-/* sfx_ahead_most for this table; 0, too, if it is not heap's. */
+/* The same of this table; 0, too, if it is not heap's. */
 static int
 most_at_once(Relation heap, bool maintenance)
 {
 	/* no access method can say that its TIDs' blocks are those of its main fork: heap's are */
 	if (heap == NULL || heap->rd_tableam != GetHeapamTableAmRoutine())
 		return 0;
-	return sfx_ahead_most(heap->rd_rel->reltablespace, maintenance);
+	return most_of_tablespace(heap->rd_rel->reltablespace, maintenance);
 }
 
 void
@@ -152,6 +156,7 @@ sfx_ahead_ask(SfxHeapAhead *a, uint64 row, uint64 tid)
 	BlockNumber before = a->recent[a->last];
 
 	Assert(sfx_ahead_has_room(a));
+	Assert(a->n == 0 || a->row[(a->first + a->n - 1) % SFX_AHEAD_MAX] <= row);
 	if (is_recent(a, block) || !is_there(a, tid))
 		return;
 	if ((block > 0 && block == before + 1) ||

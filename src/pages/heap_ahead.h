@@ -21,8 +21,8 @@ sfx_pages_read(void)
 #define SFX_AHEAD_RECENT	8
 
 /*
- * One visitor of rows.  It numbers the rows that it comes to, in their order, and says of each page
- * for which row it asks for it.
+ * One visitor of rows.  It numbers the rows in the order in which it comes to them, and tells for
+ * which row it asks for a page.
  */
 typedef struct SfxHeapAhead
 {
@@ -47,18 +47,16 @@ typedef struct SfxHeapAhead
 } SfxHeapAhead;
 
 /*
- * So many pages of a table in that tablespace may be on their way at once; 0: settings forbid it.
- * maintenance: it is not for a query.
- */
-extern int	sfx_ahead_most(Oid tablespace, bool maintenance);
-
-/*
- * For costs: the share of what `visited` pages of such a table cost that their visitor saves by
- * asking for them.  It visits `rows` rows, and the table has so many pages.  Between 0 and 1.
+ * For costs: a visitor of `rows` rows on `visited` pages of a table in that tablespace, which has
+ * table_pages, asks for the pages before it needs them.  Returns the share, 0 to 1, of the pages'
+ * cost that this saves.
  */
 extern double sfx_ahead_saves(Oid tablespace, double rows, double visited, double table_pages);
 
-/* Begin; nothing was asked for. */
+/*
+ * Begin; nothing was asked for.  heap: NULL, or not heap's: nothing will be.  maintenance: it is
+ * not for a query.
+ */
 extern void sfx_ahead_begin(SfxHeapAhead *a, Relation heap, bool maintenance);
 
 /*
@@ -75,16 +73,17 @@ sfx_ahead_has_room(const SfxHeapAhead *a)
 }
 
 /*
- * Row number `row` has this TID: ask for its page, unless that was done, or lies beyond the table's
- * end.  Where too many pages in a row are in memory, or are read by the kernel without being asked
- * for, there is no room any more, and none until some rows have passed.
+ * Row number `row`, not below those asked for before (asserted), has this TID: ask for its page,
+ * unless that was done, or the page lies beyond the table's end.  There has to be room (asserted).
+ * Where too many pages in a row are in memory, or are read by the kernel without being asked for,
+ * there is no room any more, and none until some rows have passed.
  */
 extern void sfx_ahead_ask(SfxHeapAhead *a, uint64 row, uint64 tid);
 
-/* Has the page of this TID to be read?  Then it is asked for.  False, too: there is none. */
+/* Must the page of this TID be read?  Then it is asked for.  False, too, if there is none. */
 extern bool sfx_ahead_is_read(SfxHeapAhead *a, uint64 tid);
 
-/* Let some rows pass from row number `row` on: none of rest_until and those before it is due. */
+/* Let some rows pass from row number `row` on: none before number rest_until is due. */
 extern void sfx_ahead_rest(SfxHeapAhead *a, uint64 row);
 
 /*
@@ -93,7 +92,7 @@ extern void sfx_ahead_rest(SfxHeapAhead *a, uint64 row);
  */
 extern uint64 sfx_ahead_next_due(const SfxHeapAhead *a, uint64 known);
 
-/* Pages that were asked for rows after this number are counted as in vain. */
+/* Pages that were asked for on behalf of rows after number `row` are counted as in vain. */
 extern void sfx_ahead_forget(SfxHeapAhead *a, uint64 row);
 
 /*

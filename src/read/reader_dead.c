@@ -54,7 +54,7 @@ sfx_reader_start_passing(SfxReader *r, const SfxMeta *meta)
 	const SfxPos *cur = &r->win.cur.pos;
 	SfxBlock   *block = r->main.block;
 
-	Assert(r->range.notes_dead && forward(r));
+	Assert(r->range.notes_dead && r->order == NULL && forward(r));
 	r->passed.on = !r->win.cur.inf && meta->nruns == 1 &&
 		!r->main.leaf.cut && !r->main.tidless && cur->len <= SFX_PASSED_KEY;
 	if (!r->passed.on)
@@ -152,7 +152,8 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 			pass_entry(r, &e);
 	}
 	sfx_dead_note(&r->dead.leaves, d, &pos, &s->block->tid[last_in_block(r)], 1);
-	sfx_passed_note_tid(r->index, &r->win.state, s->leafblk, s->block->tid[last_in_block(r)]);
+	if (!s->leaf.cut)
+		sfx_passed_note_tid(r->index, &r->win.state, s->leafblk, s->block->tid[last_in_block(r)]);
 }
 
 /*

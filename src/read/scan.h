@@ -95,9 +95,9 @@ extern uint64 sfx_scan_pass(IndexScanDesc scan, ScanDirection dir, uint64 n,
 extern int64 sfx_getbitmap(IndexScanDesc scan, TIDBitmap *tbm);
 
 /*
- * In place of sfx_gettuple, forward, after sfx_scan_unread: TIDs of the next entries, one or many.
- *  Their number, 0 at the end; valid until the next call.  The gate
- * is held until then if xs_want_itup is set.
+ * In place of sfx_gettuple, forward, after sfx_scan_unread: *tid, the TIDs of the next entries, one
+ * or many.  Returns their number, 0 at the end.  They are valid until the next call; the gate is
+ * held until then if xs_want_itup is set.
  */
 extern int	sfx_scan_tids(IndexScanDesc scan, const uint64 **tid);
 
@@ -144,9 +144,9 @@ extern bool sfx_scan_count_on(IndexScanDesc scan, const SfxPos *pos, uint64 *n);
 extern int	sfx_scan_count_blocks(IndexScanDesc scan, const SfxPos *pos);
 
 /*
- * For n lookups that come soon, each with nkeys scan keys, one after the other in keys: the TIDs of
- * the first rows of number i, at most `most`, from tid[i * most] on; found[i]: how many.  Hints
- * (N4).  heap: the index's open table.  What the keys take stays in the current context.
+ * Where the rows of the next n lookups stand, as hints (N4).  keys: nkeys of each lookup, one lookup
+ * after the other.  Out: from tid[i * most] on the TIDs of the first rows of lookup i, found[i] of
+ * them, at most `most`.  heap: the index's open table.  Memory is left in the current context.
  */
 extern void sfx_scan_lookups(Relation index, Relation heap, ScanKey keys, int nkeys, int n,
 							 uint64 *tid, int most, int *found);

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * scan_lookups.c - where the rows of lookups stand that come soon
+ * scan_lookups.c - where the rows of the next lookups stand
  *
  * A caller that knows the keys of many lookups in advance gets the TIDs of their rows, whose pages it
  * requests (R13).  Keys are sought in the order of the index.  If the first one reads a page, the

@@ -540,6 +540,7 @@ sfx_tree_children(const SfxTree *t, int level, SfxChildVisit visit, void *arg)
 	bool		more = sfx_meta_run(t->index, t->meta, t->run)->level >= level;
 	bool		there = true;
 
+	Assert(level > 0);
 	sfx_pos_set(pos, &SFX_POS_FIRST);
 	while (more)
 	{

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * tree_passed.c - this backend's memory of entries of main trees that are dead to all snapshots
+ * tree_passed.c - this backend's memory of entries of trees that are dead to all snapshots
  *
  * A consumer of a queue that takes the first row rescans all entries taken since the leaf was last
  * written, and asks the table about each.  What it has found dead without a gap, from where it
@@ -111,6 +111,7 @@ sfx_passed_note(Relation index, const SfxState *state, const SfxPos *from, const
 	bool		fresh;
 	Passed	   *p;
 
+	Assert(sfx_order_cmp_pos(NULL, from, to) <= 0);
 	if (from->len > SFX_PASSED_KEY || to->len > SFX_PASSED_KEY)
 		return;
 	p = sfx_memo_get(&table, index, state->build_id, as_of(state), &fresh);

@@ -58,9 +58,8 @@ typedef struct SfxDelta
 
 /*
  * Insert a copy of e.  SFX_OK; 1 if (key, TID) was there already (its payload is replaced, and its
- * dead flag ends);
- * SFX_NOMEM with nothing changed, which can happen if fewer than height + 2 nodes are available;
- * SFX_NOSPACE if keylen + paylen > SFX_MAX_ENTRY.
+ * dead flag ends); SFX_NOMEM with nothing changed, which can happen if fewer than height + 2 nodes
+ * are available; SFX_NOSPACE if keylen + paylen > SFX_MAX_ENTRY.
  */
 extern int sfx_delta_insert(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e);
 

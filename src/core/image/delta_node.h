@@ -18,9 +18,8 @@
  *	low			bodies	growing downwards, in any order
  *
  * A slot is head << 32 | tail flag << 31 | touches << 29 | offset << 16 | dead flag << 15 | key
- * length.  The head is
- * the first four bytes after the prefix, big-endian and zero-padded, so that the binary search
- * compares adjacent integers and reads a body only if heads are equal.  A body is
+ * length.  The head is the first four bytes after the prefix, big-endian and zero-padded, so that
+ * the binary search compares adjacent integers and reads a body only if heads are equal.  A body is
  *
  *	leaf	6-byte TID, key, and if the tail flag is set 2-byte length and payload
  *	inner	4-byte child, key, and if the tail flag is set 6-byte TID (else the TID is 0)
