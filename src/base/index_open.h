@@ -22,8 +22,9 @@ extern Relation sfx_open_if_there(Oid relid);
 
 /*
  * Lock the table of an index of any access method, *heap, and open the index, both with
- * AccessShareLock; NULL if it is gone.  For whatever tells an index's definition:
- * core locks the table then.  What is no index is opened, too (*heap: InvalidOid).
+ * AccessShareLock; NULL, and nothing locked, if the index is gone.  For functions that show an
+ * index's definition, since core's lock the table.  What is no index is opened, too (*heap:
+ * InvalidOid).  sfx_close_before_table releases both.
  */
 extern Relation sfx_open_after_table(Oid relid, Oid *heap);
 extern void sfx_close_before_table(Relation index, Oid heap);
