@@ -21,10 +21,10 @@ extern Relation sfx_open_index_if_there(Oid relid);
 extern Relation sfx_open_if_there(Oid relid);
 
 /*
- * Lock the table of an index of any access method, and then open the index, both with
- * AccessShareLock.  For functions that tell an index's definition: those of core that they call
- * lock the table.  *heap: the table, InvalidOid if the relation is no index.  NULL, with nothing
- * locked, if it is gone.
+ * Lock the table of an index of any access method, *heap, and open the index, both with
+ * AccessShareLock; NULL, and nothing locked, if the index is gone.  For functions that show an
+ * index's definition, since core's lock the table.  What is no index is opened, too (*heap:
+ * InvalidOid).  sfx_close_before_table releases both.
  */
 extern Relation sfx_open_after_table(Oid relid, Oid *heap);
 extern void sfx_close_before_table(Relation index, Oid heap);

@@ -114,9 +114,9 @@ extern uint64 sfx_image_killed(const SfxImage *img, SfxHorizon *horizon);
 
 /*
  * Flag entries of the image of generation gen as dead (X1): entries[0..n), which were copied from
- * it and have been found dead since, unless it has seen more of the log than the `seen` entries of
- * then.  The number of those that this call has flagged, which stand first in entries then; -1:
- * the image has seen more, or is gone.  No image held.
+ * it when it had seen `seen` entries of the log, and have been found dead since.  Returns how many
+ * this call has flagged, and moves those to the front of entries; -1: the image has seen more by
+ * now, or is gone, and nothing was changed.  Takes the image's lock in shared mode.  No image held.
  */
 extern int	sfx_image_flag_dead(Relation index, const SfxOrder *order, uint64 build_id,
 								uint32 gen, uint64 seen, SfxEntry **entries, int n);

@@ -39,7 +39,7 @@
 #define MOST_AS_CUT	0.9
 #define PACE		20			/* of the time at most one part in so many is spent on looking */
 #define ASK_MS		1000
-#define VISITS		(2.0 * SFX_HEAT_OF_KEYS)
+#define VISITS		(2.0 * SFX_HEAT_OF_KEYS)	/* of a leaf, that tell whether it is hot */
 
 #define KEYS		(SFX_HEAT_MAX + DOUBLINGS + 1)
 
@@ -316,9 +316,9 @@ set_shares(SfxBudgetPass *pass, const Grant *g, int denied, double free, double 
 }
 
 /*
- * Where little is read, an interval is too short to tell hot leaves from cold ones, and halving the
- * visits each time would forget them before they are told.  So they are halved where a visit on
- * average goes to a leaf that has had VISITS.
+ * Where little is read, an interval is too short to tell hot leaves from cold ones: if each pass
+ * halved the visits, they would be forgotten before.  So the next pass halves them only if the
+ * average visit goes to a leaf that has had VISITS of them.
  */
 static void
 decide_aging(const SfxBudgetPass *pass)

@@ -3,9 +3,9 @@
  *
  * Scans and nested loops add what they requested to this backend's counts when they end.  They end
  * in ExecutorEnd, which EXPLAIN calls just before it prints the execution time: so the hook there
- * prints one more property of the statement.  No hook hands ExecutorEnd the state of EXPLAIN; the
- * hook around EXPLAIN's planning remembers it.  EXPLAIN EXECUTE has no such hook, and what parallel
- * workers request stays with them.
+ * prints one more property of the statement, in text if pages were requested, in other formats
+ * always.  ExecutorEnd does not get the state of EXPLAIN; the hook that explains a query remembers
+ * it.  EXPLAIN EXECUTE does not call that hook, and what parallel workers request stays with them.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -19,7 +19,8 @@
 typedef struct Explained
 {
 	ExplainState *es;
-	const char *source;			/* of the query: its executor state has the same pointer */
+	const char *source;			/* text: the query's QueryDesc has the same pointer, and no other
+								 * that ends meanwhile has it */
 	SfxAheadCounts before;		/* this backend's counts when it began */
 } Explained;
 
@@ -34,6 +35,7 @@ print_read_ahead(const Explained *e)
 	uint64		pages = sfx_ahead_counts.pages - e->before.pages;
 	uint64		in_vain = sfx_ahead_counts.in_vain - e->before.in_vain;
 
+	Assert(in_vain <= pages);
 	if (e->es->format != EXPLAIN_FORMAT_TEXT)
 	{
 		ExplainPropertyUInteger("Pages Read Ahead", NULL, pages, e->es);

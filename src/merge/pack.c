@@ -85,7 +85,7 @@ pack_add(SfxPack *p, const SfxEntry *e)
 	return pack_check(p, sfx_packer_add(p->packer, e));
 }
 
-/* (a group that takes nothing would be the same the next time) */
+/* (one entry in any case: a group that takes none leaves the merge where it was) */
 static inline bool
 may_take(const SfxPack *p)
 {

@@ -17,7 +17,7 @@ StaticAssertDecl(SFX_LOG_END_MAX <= READER_BATCH * SFX_LOG_MIN_ENTRY,
 				 "a batch has room for the log's end");
 StaticAssertDecl(SFX_LOG_END_MAX <= READER_BATCH_FEW, "... and for its bytes");
 
-/* Of a step's flagged entries of an image, so many are left out: its lock is held meanwhile. */
+/* A step leaves out so many flagged entries of an image, at most: it holds the image's lock. */
 #define SKIPS_MOST	256
 
 static void
@@ -103,6 +103,7 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 	while (have)
 	{
 		SfxEntry	e;
+		bool		flagged = sfx_delta_dead(d, &a, &c);
 
 		sfx_delta_get(d, &a, &c, &e);
 		if (beyond_range(r, &e))
@@ -112,9 +113,9 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 			cut_batch(r, b);
 			break;
 		}
-		if (likely(!sfx_delta_dead(d, &a, &c)) || skips-- <= 0)
+		if (likely(!flagged) || skips-- <= 0)
 		{
-			b->has_flagged |= skips < 0;
+			b->has_flagged |= flagged;
 			batch_add(b, &e);
 			if (r->range.touches)
 				sfx_delta_touch(d, &a, &c);

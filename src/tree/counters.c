@@ -208,6 +208,7 @@ sfx_activity_add_filters(Relation index, SfxFilterCounts *counts)
 void
 sfx_count_ahead(const SfxLocator *file, SfxHeapAhead *ahead)
 {
+	Assert(ahead->vain <= ahead->asked);
 	if (ahead->asked == 0)
 		return;
 	change_count(file, SFX_COUNT_AHEAD, ahead->asked, true);

@@ -208,9 +208,10 @@ extern bool sfx_tree_try_load(const SfxTree *t, const SfxPos *pos, int level, Sf
 extern void sfx_tree_load(const SfxTree *t, const SfxPos *pos, int level, SfxNode *node);
 
 /*
- * Call visit for each downlink in the pages of that level of a run, from left to right, with
- * memory that is reset after each page.  None if by t->meta the root is below that level.  False:
- * the run is gone, or has lost that level.
+ * Call visit for each downlink in the pages of that level (1 or higher) of a run, from left to
+ * right, with memory that is reset after each page.  No page is locked meanwhile: others may change
+ * those to come.  No downlinks if by t->meta the root is below that level.  False: the run is gone,
+ * or has lost that level.
  */
 typedef void (*SfxChildVisit) (const SfxTree *t, const SfxChild *child, void *arg);
 extern bool sfx_tree_children(const SfxTree *t, int level, SfxChildVisit visit, void *arg);
