@@ -23,6 +23,13 @@ sfx_row_get(int cache, Oid oid, void *row, Size size)
 	return true;
 }
 
+void
+sfx_row_must_get(int cache, Oid oid, void *row, Size size)
+{
+	if (!sfx_row_get(cache, oid, row, size))
+		elog(ERROR, "cache lookup failed for row %u of system cache %d", oid, cache);
+}
+
 List *
 sfx_rows_with(Oid catalog, Oid index, AttrNumber column, Oid value)
 {

@@ -14,6 +14,9 @@
  */
 extern bool sfx_row_get(int cache, Oid oid, void *row, Size size);
 
+/* The same; ERROR if there is no such row. */
+extern void sfx_row_must_get(int cache, Oid oid, void *row, Size size);
+
 /*
  * Copies (HeapTuple) of the catalog's rows that have that OID in a column.  index: of the catalog
  * on that column, or InvalidOid.

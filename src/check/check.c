@@ -62,9 +62,10 @@ PG_FUNCTION_INFO_V1(surfidx_check_all);
 
 #define CHECK_TRIES			20	/* on a standby whose replay goes on */
 
-/* What is checked beside the index's own pages. */
+/* An index, and what is checked beside its own pages. */
 typedef struct CheckWhat
 {
+	Oid			relid;
 	bool		heapallindexed;
 	bool		rowsmatch;
 } CheckWhat;
@@ -157,29 +158,39 @@ check_free_blocks(SfxCheck *cs)
 
 /* ---- the whole ---- */
 
+/* A check whose index is open. */
+typedef struct CheckAll
+{
+	Relation	heap;
+	Relation	index;
+	Snapshot	snapshot;		/* NULL: the table is not compared with the index */
+	bool		rowsmatch;
+} CheckAll;
+
 /*
- * Run all steps of the check (see the top of the file).  snapshot: NULL if the table is not
- * compared with the index.  Everything is allocated in the current memory context, and left to it.
+ * Run all steps of the check (see the top of the file).  arg: a CheckAll.  Everything is allocated
+ * in the current memory context, and left to it.
  */
 static void
-check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
+check_all(void *arg)
 {
+	const CheckAll *all = arg;
 	SfxCheck   *cs = palloc0(sizeof(SfxCheck));
 
-	cs->heap = heap;
-	cs->index = index;
+	cs->heap = all->heap;
+	cs->index = all->index;
 	cs->strategy = GetAccessStrategy(BAS_BULKREAD);
 	cs->block = palloc(sizeof(SfxBlock));
 	cs->scratch = palloc(sfx_inner_scratch_size());
 	cs->arena = palloc(SFX_ARENA);
 	cs->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx check row", ALLOCSET_DEFAULT_SIZES);
-	cs->order = sfx_order_open(index, &cs->kd, true);
-	sfx_check_grow(cs, RelationGetNumberOfBlocks(index));
+	cs->order = sfx_order_open(cs->index, &cs->kd, true);
+	sfx_check_grow(cs, RelationGetNumberOfBlocks(cs->index));
 	SFX_STOP("check begins");
 	check_meta(cs);
-	if (snapshot)
+	if (all->snapshot)
 		sfx_check_make_filter(cs);
-	if (what->rowsmatch)
+	if (all->rowsmatch)
 		sfx_check_rows_begin(cs);
 	for (int g = 0; g < cs->meta.ngens; g++)
 	{
@@ -189,34 +200,18 @@ check_all(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *wha
 		sfx_check_generation(cs, g);
 	}
 	sfx_check_trees(cs);
-	if (what->rowsmatch)
+	if (all->rowsmatch)
 		sfx_check_rows_end(cs);
 	check_free_blocks(cs);
 	sfx_check_tids(cs);
 	/* neither is damage: the next merge there, or the next VACUUM, puts it right */
 	elog(DEBUG1, "index \"%s\": %u inner pages wait for their downlinks, %u free blocks for the free space map",
-		 RelationGetRelationName(index), cs->unposted, cs->lost);
-	if (snapshot)
+		 RelationGetRelationName(cs->index), cs->unposted, cs->lost);
+	if (all->snapshot)
 	{
-		sfx_check_heap(cs, snapshot);
-		sfx_check_unique(cs, snapshot);
+		sfx_check_heap(cs, all->snapshot);
+		sfx_check_unique(cs, all->snapshot);
 	}
-}
-
-typedef struct CheckAll
-{
-	Relation	heap;
-	Relation	index;
-	Snapshot	snapshot;
-	const CheckWhat *what;
-} CheckAll;
-
-static void
-attempt_all(void *arg)
-{
-	CheckAll   *c = arg;
-
-	check_all(c->heap, c->index, c->snapshot, c->what);
 }
 
 /*
@@ -225,16 +220,15 @@ attempt_all(void *arg)
  * standby was promoted.
  */
 static bool
-check_on_standby(Relation heap, Relation index, Snapshot snapshot, const CheckWhat *what)
+check_on_standby(CheckAll *all)
 {
-	CheckAll	all = {heap, index, snapshot, what};
 	ErrorData  *edata = NULL;
 
 	for (int tries = 0; tries < CHECK_TRIES; tries++)
 	{
 		XLogRecPtr	start = sfx_replayed();
 
-		edata = sfx_attempt(attempt_all, &all);
+		edata = sfx_attempt(check_all, all);
 		if (edata == NULL)
 			return true;
 		if (edata->sqlerrcode != ERRCODE_INDEX_CORRUPTED || sfx_replay_stood_still(start))
@@ -246,7 +240,7 @@ check_on_standby(Relation heap, Relation index, Snapshot snapshot, const CheckWh
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("index \"%s\" changes too fast on this standby to be checked",
-					RelationGetRelationName(index)),
+					RelationGetRelationName(all->index)),
 			 errdetail("Replay went on during each of %d tries. The last one found: %s",
 					   CHECK_TRIES, edata->message),
 			 errhint("Pause replay with pg_wal_replay_pause() and try again.")));
@@ -280,7 +274,9 @@ take_snapshot(Relation index)
 static void
 check_as_owner(Relation heap, Relation index, const CheckWhat *what)
 {
-	Snapshot	snapshot = what->heapallindexed ? take_snapshot(index) : NULL;
+	CheckAll	all = {
+		heap, index, what->heapallindexed ? take_snapshot(index) : NULL, what->rowsmatch
+	};
 	Oid			user;
 	int			sec;
 	int			nest;
@@ -289,24 +285,25 @@ check_as_owner(Relation heap, Relation index, const CheckWhat *what)
 	SetUserIdAndSecContext(heap->rd_rel->relowner, sec | SECURITY_RESTRICTED_OPERATION);
 	nest = NewGUCNestLevel();
 	SfxRestrictSearchPath();
-	if (!RecoveryInProgress() || !check_on_standby(heap, index, snapshot, what))
+	if (!RecoveryInProgress() || !check_on_standby(&all))
 	{
 		sfx_merge_lock(index);
-		check_all(heap, index, snapshot, what);
+		check_all(&all);
 		sfx_merge_unlock(index);
 	}
 	AtEOXact_GUC(false, nest);
 	SetUserIdAndSecContext(user, sec);
-	if (snapshot)
-		UnregisterSnapshot(snapshot);
+	if (all.snapshot)
+		UnregisterSnapshot(all.snapshot);
 }
 
-/* Check the index with that OID: ERROR at the first violation. */
+/* Check an index as arg, a CheckWhat, says: ERROR at the first violation. */
 static void
-check_index(Oid relid, const CheckWhat *what)
+check_index(void *arg)
 {
+	const CheckWhat *what = arg;
 	Relation	heap;
-	Relation	index = sfx_open_with_table(relid, &heap);
+	Relation	index = sfx_open_with_table(what->relid, &heap);
 
 	/* D7: a statement around this one may hold back entries of rows that our snapshot sees */
 	if (!SFX_MUTANT("check misses what waits"))
@@ -324,9 +321,9 @@ check_index(Oid relid, const CheckWhat *what)
 Datum
 surfidx_check(PG_FUNCTION_ARGS)
 {
-	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(1),.rowsmatch = PG_GETARG_BOOL(2)};
+	CheckWhat	what = {PG_GETARG_OID(0), PG_GETARG_BOOL(1), PG_GETARG_BOOL(2)};
 
-	check_index(PG_GETARG_OID(0), &what);
+	check_index(&what);
 	PG_RETURN_VOID();
 }
 
@@ -360,33 +357,18 @@ list_indexes(void)
 	return oids;
 }
 
-typedef struct CheckIndex
-{
-	Oid			relid;
-	const CheckWhat *what;
-} CheckIndex;
-
-static void
-attempt_index(void *arg)
-{
-	CheckIndex *c = arg;
-
-	check_index(c->relid, c->what);
-}
-
 /* Check one index.  Returns what is wrong, or NULL; *gone: it was dropped meanwhile. */
 static char *
-try_index(Oid relid, const CheckWhat *what, bool *gone)
+try_index(CheckWhat *what, bool *gone)
 {
-	CheckIndex	c = {relid, what};
-	ErrorData  *edata = sfx_attempt(attempt_index, &c);
+	ErrorData  *edata = sfx_attempt(check_index, what);
 
 	*gone = false;
 	if (edata == NULL)
 		return NULL;
 	if (edata->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ReThrowError(edata);
-	*gone = !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid));
+	*gone = !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(what->relid));
 	return edata->message;
 }
 
@@ -399,13 +381,13 @@ try_index(Oid relid, const CheckWhat *what, bool *gone)
 Datum
 surfidx_check_all(PG_FUNCTION_ARGS)
 {
-	CheckWhat	what = {.heapallindexed = PG_GETARG_BOOL(0),.rowsmatch = PG_GETARG_BOOL(1)};
 	ReturnSetInfo *rsinfo = sfx_many_rows(fcinfo, CHECK_COLUMNS);
 
 	foreach_oid(oid, list_indexes())
 	{
 		bool		gone;
-		char	   *problem = try_index(oid, &what, &gone);
+		CheckWhat	what = {oid, PG_GETARG_BOOL(0), PG_GETARG_BOOL(1)};
+		char	   *problem = try_index(&what, &gone);
 		Datum		values[CHECK_COLUMNS];
 		bool		nulls[CHECK_COLUMNS];
 

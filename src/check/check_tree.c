@@ -33,16 +33,6 @@ typedef struct Parents
 	PGAlignedBlock filterpage;
 } Parents;
 
-static int
-collect_parent(void *ctx, int i, const SfxChild *child)
-{
-	Parents    *ps = ctx;
-
-	ps->children[i] = *child;
-	ps->children[i].low = sfx_pos_copy(&child->low);
-	return SFX_OK;
-}
-
 /*
  * Make the first child of inner page blkno the next downlink.  The page was verified with its own
  * level.
@@ -63,7 +53,7 @@ load_parent(SfxCheck *cs, Parents *ps, BlockNumber blkno)
 	ps->n = inner.nchildren;
 	ps->at = 0;
 	ps->children = palloc(sizeof(SfxChild) * inner.nchildren);
-	if (sfx_inner_each(&inner, collect_parent, ps) < 0)
+	if (sfx_inner_each(&inner, sfx_child_copy, ps->children) < 0)
 		sfx_broken(cs, blkno, "inner page separators");
 	MemoryContextSwitchTo(old);
 }

@@ -10,7 +10,6 @@
 #include "settings.h"
 #include "sql_rows.h"
 
-#include "access/relation.h"
 #include "access/xact.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_authid.h"

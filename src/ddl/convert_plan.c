@@ -23,7 +23,6 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/table.h"
 #include "catalog/partition.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_class.h"
@@ -96,11 +95,9 @@ add_create(Planning *p, Oid item, Relation index)
 char *
 sfx_our_schema(void)
 {
-	Oid			am = get_index_am_oid(SFX_METHOD, false);
 	FormData_pg_am row;
 
-	if (!sfx_row_get(AMOID, am, &row, sizeof(row)))
-		elog(ERROR, "cache lookup failed for access method %u", am);
+	sfx_row_must_get(AMOID, get_index_am_oid(SFX_METHOD, false), &row, sizeof(row));
 	return get_namespace_name(get_func_namespace(row.amhandler));
 }
 
@@ -174,14 +171,6 @@ for_each_leaf(Planning *p, Relation root, void (*add) (Planning *, Oid, Relation
 			add(p, RelationGetRelid(root), index);
 		sfx_close_before_table(index, heap);
 	}
-}
-
-static void
-plan_tree(Planning *p, Relation root)
-{
-	for_each_leaf(p, root, add_twin);
-	add_swap(p, root);
-	for_each_leaf(p, root, add_drop_replaced);
 }
 
 /* Was the index replaced by its twin? */
@@ -265,13 +254,11 @@ plan_index(Planning *p, Relation index)
 		add_left(p, index, "you may not create in the schema");
 	else if ((why = sfx_index_stays(index, p->am)) != NULL)
 		add_left(p, index, why);
-	else if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
-		plan_tree(p, index);
 	else
 	{
-		add_twin(p, relid, index);
+		for_each_leaf(p, index, add_twin);
 		add_swap(p, index);
-		add_drop_replaced(p, relid, index);
+		for_each_leaf(p, index, add_drop_replaced);
 	}
 }
 

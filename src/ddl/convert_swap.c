@@ -148,8 +148,7 @@ stay_deferrable(Oid from, Oid to)
 {
 	FormData_pg_index row;
 
-	if (!sfx_row_get(INDEXRELID, from, &row, sizeof(row)))
-		elog(ERROR, "cache lookup failed for index %u", from);
+	sfx_row_must_get(INDEXRELID, from, &row, sizeof(row));
 	sfx_row_set(IndexRelationId, INDEXRELID, to, Anum_pg_index_indimmediate, BoolGetDatum(row.indimmediate), false);
 }
 
@@ -305,8 +304,7 @@ owner_of(Oid relid)
 {
 	FormData_pg_class row;
 
-	if (!sfx_row_get(RELOID, relid, &row, sizeof(row)))
-		elog(ERROR, "cache lookup failed for relation %u", relid);
+	sfx_row_must_get(RELOID, relid, &row, sizeof(row));
 	return row.relowner;
 }
 

@@ -127,8 +127,7 @@ add_class(StringInfo s, Oid opclass, Oid type, Oid am)
 
 	if (opclass == GetDefaultOpClass(type, am))
 		return;
-	if (!sfx_row_get(CLAOID, opclass, &row, sizeof(row)))
-		elog(ERROR, "cache lookup failed for operator class %u", opclass);
+	sfx_row_must_get(CLAOID, opclass, &row, sizeof(row));
 	appendStringInfo(s, " %s",
 					 quote_qualified_identifier(get_namespace_name(row.opcnamespace), NameStr(row.opcname)));
 }

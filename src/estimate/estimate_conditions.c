@@ -246,17 +246,16 @@ sfx_is_equality(const RestrictInfo *rinfo)
 bool
 sfx_conditions_collect(SfxConditions *c, RelOptInfo *rel)
 {
-	ListCell   *lc;
 
 	(void) find_conditions((Node *) rel->baserestrictinfo, c);
 	if (c->strange || (!c->inequality && !c->chained))
 		return false;
-	foreach(lc, rel->joininfo)
+	foreach_node(RestrictInfo, rinfo, rel->joininfo)
 	{
-		if (!lfirst_node(RestrictInfo, lc)->orclause)
+		if (!rinfo->orclause)
 			continue;
 		c->compound = true;
-		(void) find_conditions((Node *) lfirst(lc), c);
+		(void) find_conditions((Node *) rinfo, c);
 	}
 	return !c->strange;
 }

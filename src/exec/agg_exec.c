@@ -20,6 +20,7 @@
 #include "agg_expr.h"
 #include "agg_group.h"
 #include "agg_partial.h"
+#include "catalog_rows.h"
 #include "counters.h"
 #include "index_only.h"
 #include "scan.h"
@@ -40,7 +41,6 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/ruleutils.h"
-#include "utils/syscache.h"
 
 typedef struct SfxAggNode
 {
@@ -82,17 +82,16 @@ static bool
 add_steps(SfxGrouping *grouping, Node *expr)
 {
 	SfxSteps	found;
-	ListCell   *lc;
 
 	(void) sfx_steps_find(expr, &found);
-	foreach(lc, found.steps)
+	foreach_ptr(SfxTimeStep, step, found.steps)
 	{
-		if (((SfxTimeStep *) lfirst(lc))->column->varattno == grouping->stepped)
-			grouping->steps = lappend(grouping->steps, lfirst(lc));
+		if (step->column->varattno == grouping->stepped)
+			grouping->steps = lappend(grouping->steps, step);
 	}
-	foreach(lc, found.whole)
+	foreach_node(Var, var, found.whole)
 	{
-		if (lfirst_node(Var, lc)->varattno == grouping->stepped)
+		if (var->varattno == grouping->stepped)
 			return false;
 	}
 	return true;
@@ -166,27 +165,18 @@ check_function_as(Oid function, Oid user)
 static void
 check_aggregate(const Aggref *agg)
 {
-	Oid			aggregate = agg->aggfnoid;
-	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	Oid			transition;
+	FormData_pg_aggregate row;
+	FormData_pg_proc function;
 	Oid			last;
-	Oid			owner;
 
-	check_function(aggregate, OBJECT_AGGREGATE);
-	if (!HeapTupleIsValid(tup))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
-	transition = ((Form_pg_aggregate) GETSTRUCT(tup))->aggtransfn;
-	last = !sfx_agg_is_partial(agg) ? ((Form_pg_aggregate) GETSTRUCT(tup))->aggfinalfn :
-		agg->aggtranstype == INTERNALOID ? ((Form_pg_aggregate) GETSTRUCT(tup))->aggserialfn : InvalidOid;
-	ReleaseSysCache(tup);
-	tup = SearchSysCache1(PROCOID, ObjectIdGetDatum(aggregate));
-	if (!HeapTupleIsValid(tup))
-		elog(ERROR, "cache lookup failed for function %u", aggregate);
-	owner = ((Form_pg_proc) GETSTRUCT(tup))->proowner;
-	ReleaseSysCache(tup);
-	check_function_as(transition, owner);
+	check_function(agg->aggfnoid, OBJECT_AGGREGATE);
+	sfx_row_must_get(AGGFNOID, agg->aggfnoid, &row, sizeof(row));
+	sfx_row_must_get(PROCOID, agg->aggfnoid, &function, sizeof(function));
+	last = !sfx_agg_is_partial(agg) ? row.aggfinalfn :
+		agg->aggtranstype == INTERNALOID ? row.aggserialfn : InvalidOid;
+	check_function_as(row.aggtransfn, function.proowner);
 	if (OidIsValid(last))
-		check_function_as(last, owner);
+		check_function_as(last, function.proowner);
 }
 
 /*
@@ -671,16 +661,15 @@ sfx_agg_make_plan(Plan *child, const SfxAggWanted *wanted, List *tlist, List *ha
 	CustomScan *plan = makeNode(CustomScan);
 	List	   *numbers;
 	AttrNumber	n = 1;
-	ListCell   *lc;
 
 	plan->scan.plan.targetlist = tlist;
 	plan->scan.plan.qual = having;
 	plan->scan.scanrelid = 0;
 	plan->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	plan->custom_plans = list_make1(child);
-	foreach(lc, wanted->exprs)
+	foreach_ptr(Expr, expr, wanted->exprs)
 		plan->custom_scan_tlist = lappend(plan->custom_scan_tlist,
-										  makeTargetEntry(lfirst(lc), n++, NULL, false));
+										  makeTargetEntry(expr, n++, NULL, false));
 	numbers = list_make4_int(wanted->grouping.columns, wanted->grouping.distinct,
 							 wanted->grouping.stepped, wanted->grouping.again);
 	for (int i = 0; i < list_length(wanted->exprs); i++)

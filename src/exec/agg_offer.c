@@ -245,11 +245,9 @@ static Cost
 outputs_cost(const SfxAggWanted *w)
 {
 	Cost		cost = 0;
-	ListCell   *lc;
 
-	foreach(lc, w->exprs)
+	foreach_ptr(Node, expr, w->exprs)
 	{
-		Node	   *expr = lfirst(lc);
 		QualCost	function;
 
 		if (IsA(expr, Aggref))
@@ -547,10 +545,9 @@ is_counted(const SfxAggOffer *offer)
 static bool
 has_lists(const IndexPath *path)
 {
-	ListCell   *lc;
 
-	foreach(lc, path->indexclauses)
-		foreach_node(RestrictInfo, rinfo, lfirst_node(IndexClause, lc)->indexquals)
+	foreach_node(IndexClause, clause, path->indexclauses)
+		foreach_node(RestrictInfo, rinfo, clause->indexquals)
 		if (IsA(rinfo->clause, ScalarArrayOpExpr))
 		return true;
 	return false;
@@ -614,14 +611,13 @@ sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *que
 				   SfxAggOffer *best)
 {
 	SfxAggOffer offer;
-	ListCell   *lc;
 
 	best->candidate = NULL;
 	if (!sfx_agg_fits_table(root, rel))
 		return false;
-	foreach(lc, candidates)
+	foreach_ptr(Candidate, candidate, candidates)
 	{
-		if (find_offer(root, rel, question, lfirst(lc), &offer) &&
+		if (find_offer(root, rel, question, candidate, &offer) &&
 			(best->candidate == NULL || offer.cost < best->cost))
 			*best = offer;
 	}
@@ -633,15 +629,14 @@ sfx_agg_offers(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *questio
 {
 	SfxAggOffer *offer = palloc(sizeof(SfxAggOffer));
 	List	   *offers = NIL;
-	ListCell   *lc;
 
 	if (question->groups == NIL)
 		return sfx_agg_best_offer(root, rel, question, offer) ? list_make1(offer) : NIL;
 	if (!sfx_agg_fits_table(root, rel))
 		return NIL;
-	foreach(lc, candidates)
+	foreach_ptr(Candidate, candidate, candidates)
 	{
-		if (!find_offer(root, rel, question, lfirst(lc), offer))
+		if (!find_offer(root, rel, question, candidate, offer))
 			continue;
 		offers = lappend(offers, offer);
 		offer = palloc(sizeof(SfxAggOffer));

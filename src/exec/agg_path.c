@@ -46,13 +46,12 @@ offer_table(PlannerInfo *root, RelOptInfo *input, RelOptInfo *output, PathTarget
 	List	   *exprs = list_concat(list_copy(target->exprs), having);
 	SfxAggQuestion question;
 	Cost		least = 0;
-	ListCell   *lc;
 
 	if (!sfx_agg_ask(root, input, exprs, extra, &question))
 		return;
-	foreach(lc, question.again ? NIL : sfx_agg_offers(root, input, &question))
+	foreach_ptr(SfxAggOffer, offer, question.again ? NIL : sfx_agg_offers(root, input, &question))
 	{
-		Path	   *path = (Path *) sfx_agg_node_path(root, output, target, &question, lfirst(lc),
+		Path	   *path = (Path *) sfx_agg_node_path(root, output, target, &question, offer,
 													  having);
 
 		if (least == 0 || path->total_cost < least)

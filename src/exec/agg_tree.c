@@ -73,14 +73,14 @@ make_states(PlannerInfo *root, const PathTarget *target, const GroupPathExtraDat
 	ListCell   *lc;
 	int			i = 0;
 
-	foreach(lc, target->exprs)
+	foreach_ptr(Expr, expr, target->exprs)
 	{
 		Index		ref = get_pathtarget_sortgroupref(target, i++);
 
 		if (ref != 0 && get_sortgroupref_clause_noerr(ref, root->parse->groupClause) != NULL)
-			add_column_to_pathtarget(states, lfirst(lc), ref);
+			add_column_to_pathtarget(states, expr, ref);
 		else
-			others = lappend(others, lfirst(lc));
+			others = lappend(others, expr);
 	}
 	add_new_columns_to_pathtarget(states, sfx_agg_parts(others, groups));
 	foreach(lc, states->exprs)

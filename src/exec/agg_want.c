@@ -116,7 +116,6 @@ comes_once(const SfxSteps *found, Oid eqop)
 static bool
 ask_columns(RelOptInfo *rel, const SfxSteps *found, SfxAggQuestion *q)
 {
-	ListCell   *lc;
 
 	q->columns = list_copy(found->whole);
 	foreach_ptr(SfxTimeStep, step, found->steps)
@@ -130,9 +129,9 @@ ask_columns(RelOptInfo *rel, const SfxSteps *found, SfxAggQuestion *q)
 		else
 			q->columns = lappend(q->columns, step->column);
 	}
-	foreach(lc, q->columns)
+	foreach_ptr(Node, column, q->columns)
 	{
-		if (column_of(lfirst(lc), rel) == NULL)
+		if (column_of(column, rel) == NULL)
 			return false;
 	}
 	return q->stepped == NULL || column_of((Node *) q->stepped, rel) != NULL;
@@ -222,7 +221,6 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 	Query	   *parse = root->parse;
 	List	   *clauses = extra ? parse->groupClause : parse->distinctClause;
 	List	   *targets = extra ? extra->targetList : root->processed_tlist;
-	ListCell   *lc;
 
 	memset(question, 0, sizeof(*question));
 	if (!ask_groups(rel, clauses, targets, question))
@@ -231,19 +229,17 @@ sfx_agg_ask(PlannerInfo *root, RelOptInfo *rel, List *exprs, const GroupPathExtr
 	if (extra == NULL && parse->hasDistinctOn && !ask_row(root, exprs, question))
 		return sfx_agg_note(0, "DISTINCT ON is by groups that may come again, or its outputs are "
 							"volatile or have subqueries");
-	foreach(lc, extra ? SfxGroupClause(root) : SfxDistinctClause(root))
-		question->asked = lappend_oid(question->asked, lfirst_node(SortGroupClause, lc)->eqop);
+	foreach_node(SortGroupClause, clause, extra ? SfxGroupClause(root) : SfxDistinctClause(root))
+		question->asked = lappend_oid(question->asked, clause->eqop);
 	question->exprs = sfx_agg_parts(exprs, question->groups);
 	/* what steps there are is told by these */
-	foreach(lc, question->groups)
+	foreach_ptr(Node, group, question->groups)
 	{
-		if (!IsA(lfirst(lc), Var))
-			question->exprs = list_append_unique(question->exprs, lfirst(lc));
+		if (!IsA(group, Var))
+			question->exprs = list_append_unique(question->exprs, group);
 	}
-	foreach(lc, question->exprs)
+	foreach_ptr(Node, part, question->exprs)
 	{
-		Node	   *part = lfirst(lc);
-
 		if (IsA(part, Aggref) ? !is_plain((Aggref *) part) :
 			!(question->on && column_of(part, rel)) && !list_member(question->groups, part))
 			return sfx_agg_note(0, "an aggregate has DISTINCT or WITHIN GROUP, or an output is "
@@ -293,11 +289,10 @@ same_form(const Search *s, int column, Oid type)
 static bool
 has_columns(const Search *s, Node *expr)
 {
-	ListCell   *lc;
 
-	foreach(lc, pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS))
+	foreach_ptr(Node, node, pull_var_clause(expr, PVC_INCLUDE_PLACEHOLDERS))
 	{
-		const Var  *var = column_of(lfirst(lc), s->rel);
+		const Var  *var = column_of(node, s->rel);
 		int			column = var ? find_column(s, var) : -1;
 
 		if (column < 0 || !same_form(s, column, var->vartype))
@@ -347,12 +342,9 @@ tells_groups(const Search *s, int column, bool pinned)
 static bool
 is_used(const Search *s, const SfxAggQuestion *q, int column)
 {
-	ListCell   *lc;
 
-	foreach(lc, q->columns)
+	foreach_ptr(Var, var, q->columns)
 	{
-		Var		   *var = lfirst(lc);
-
 		if (IsA(var, Var) && s->info->indexkeys[column] == var->varattno &&
 			s->info->canreturn[column])
 			return !list_member(q->groups, var) && same_form(s, column, var->vartype);
@@ -632,11 +624,10 @@ static bool
 is_filter(const Search *s, const Aggref *agg, SfxAggOutput *out)
 {
 	SfxSteps	unused;
-	ListCell   *lc;
 
 	out->tested = true;
-	foreach(lc, make_ands_implicit(agg->aggfilter))
-		out->tested &= sfx_test_prepare(s->index, &s->kd, lfirst(lc), NULL) != NULL;
+	foreach_ptr(Node, clause, make_ands_implicit(agg->aggfilter))
+		out->tested &= sfx_test_prepare(s->index, &s->kd, clause, NULL) != NULL;
 	return sfx_steps_find((Node *) agg->aggfilter, &unused) &&
 		has_columns(s, (Node *) agg->aggfilter);
 }
@@ -657,24 +648,10 @@ static bool
 is_in_order(const Search *s, const SfxAggQuestion *q, const SfxAggWanted *w, const Aggref *agg)
 {
 	List	   *ordered = NIL;
-	ListCell   *lc;
 
-	foreach(lc, agg->aggorder)
-		ordered = lappend(ordered, get_sortgroupclause_expr(lfirst(lc), agg->args));
+	foreach_node(SortGroupClause, clause, agg->aggorder)
+		ordered = lappend(ordered, get_sortgroupclause_expr(clause, agg->args));
 	return order_of_group(s, q, first_within_group(w), agg->aggorder, ordered) == 1;
-}
-
-Oid
-sfx_agg_transition(const Aggref *agg)
-{
-	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(agg->aggfnoid));
-	Oid			transition;
-
-	if (!HeapTupleIsValid(tup))
-		elog(ERROR, "cache lookup failed for aggregate %u", agg->aggfnoid);
-	transition = ((Form_pg_aggregate) GETSTRUCT(tup))->aggtransfn;
-	ReleaseSysCache(tup);
-	return transition;
 }
 
 /*
@@ -771,7 +748,6 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 {
 	SfxAggOutput *out;
 	bool		stepped = false;
-	ListCell   *lc;
 
 	w->grouping.columns = leading_columns(s, q, &stepped);
 	if (stepped)
@@ -787,10 +763,8 @@ find_outputs(const Search *s, const SfxAggQuestion *q, SfxAggWanted *w)
 	w->asked = q->asked;
 	w->exprs = q->exprs;
 	w->outputs = out = palloc0(list_length(q->exprs) * sizeof(SfxAggOutput));
-	foreach(lc, q->exprs)
+	foreach_ptr(Expr, expr, q->exprs)
 	{
-		Expr	   *expr = lfirst(lc);
-
 		if (IsA(expr, Aggref))
 		{
 			if (!find_aggregate(s, q, (Aggref *) expr, w, out))

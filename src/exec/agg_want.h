@@ -49,9 +49,6 @@ typedef struct SfxAggReport
 extern SfxAggReport *sfx_agg_set_report(SfxAggReport *report);
 extern bool sfx_agg_note(Oid index, const char *line);
 
-/* The aggregate's transition function. */
-extern Oid	sfx_agg_transition(const Aggref *agg);
-
 /* The aggregates, grouping expressions and other columns of which expressions are made. */
 extern List *sfx_agg_parts(List *exprs, List *groups);
 

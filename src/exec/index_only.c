@@ -286,13 +286,12 @@ any_column(void *expr, int varno)
 static bool
 columns_unread(const Plan *plan, bool output)
 {
-	ListCell   *lc;
 
 	if (any_column(plan->qual, INDEX_VAR))
 		return false;
-	foreach(lc, plan->targetlist)
+	foreach_node(TargetEntry, target, plan->targetlist)
 	{
-		Node	   *expr = (Node *) lfirst_node(TargetEntry, lc)->expr;
+		Node	   *expr = (Node *) target->expr;
 
 		/* what is computed and thrown away may throw */
 		if ((output || !IsA(expr, Var)) && any_column(expr, INDEX_VAR))
@@ -355,7 +354,6 @@ look_below_loop(PlanState *ps)
 	bool		outer = false,
 				inner = false;
 	List	   *exprs[] = {loop->join.plan.targetlist, loop->join.plan.qual, loop->join.joinqual};
-	ListCell   *lc;
 
 	if (!is_ours(outerPlanState(ps)) && !is_ours(innerPlanState(ps)))
 		return;
@@ -364,8 +362,8 @@ look_below_loop(PlanState *ps)
 		outer |= any_column(exprs[i], OUTER_VAR);
 		inner |= any_column(exprs[i], INNER_VAR);
 	}
-	foreach(lc, loop->nestParams)
-		outer |= any_column(lfirst_node(NestLoopParam, lc)->paramval, OUTER_VAR);
+	foreach_node(NestLoopParam, param, loop->nestParams)
+		outer |= any_column(param->paramval, OUTER_VAR);
 	look_at_scan(outerPlanState(ps), outer);
 	look_at_scan(innerPlanState(ps), inner);
 }

@@ -142,19 +142,18 @@ SfxBucket
 sfx_bucket_of(SfxBucketer *b, const uint8 *key, uint32 keylen)
 {
 	SfxBucket	bucket = {.null = key[0] != SFX_MARK_VALUE};
-	ListCell   *lc;
 
 	if (bucket.null)
 		return bucket;
 	bucket.at = value_of(b, key, keylen);
 	bucket.from = PG_INT64_MIN;
 	bucket.to = PG_INT64_MAX;
-	foreach(lc, b->steps)
+	foreach_ptr(SfxTimeStep, step, b->steps)
 	{
 		Timestamp	from;
 		Timestamp	to;
 
-		if (!sfx_step_range(lfirst(lc), bucket.at, &from, &to))
+		if (!sfx_step_range(step, bucket.at, &from, &to))
 		{
 			bucket.from = bucket.to = 0;
 			break;

@@ -183,14 +183,13 @@ SfxArguments *
 sfx_arguments_prepare(SfxExprs *x, List *exprs)
 {
 	SfxArguments *args = palloc(offsetof(SfxArguments, arg) + list_length(exprs) * sizeof(Argument));
-	ListCell   *lc;
 
 	args->key = args->payload = args->computed = false;
 	args->n = 0;
-	foreach(lc, exprs)
+	foreach_ptr(Node, node, exprs)
 	{
 		Mutation	m = {x, -1};
-		Node	   *expr = to_index_columns(lfirst(lc), &m);
+		Node	   *expr = to_index_columns(node, &m);
 
 		foreach_node(Var, var, pull_var_clause(expr, 0))
 		{
@@ -337,15 +336,14 @@ SfxCondition *
 sfx_condition_prepare(SfxExprs *x, List *clauses)
 {
 	SfxCondition *c = palloc0(sizeof(SfxCondition));
-	ListCell   *lc;
 
 	c->may_fail = contain_leaked_vars((Node *) clauses);
 	if (list_length(clauses) > CLAUSES_MOST)
 		clauses = list_make1(make_ands_explicit(clauses));
-	foreach(lc, clauses)
+	foreach_ptr(Node, node, clauses)
 	{
 		Mutation	m = {x, -1};
-		Node	   *clause = to_index_columns(lfirst(lc), &m);
+		Node	   *clause = to_index_columns(node, &m);
 		int			column = compared_column(x, (OpExpr *) clause);
 		ListCell   *lc2;
 

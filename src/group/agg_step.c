@@ -446,7 +446,6 @@ sfx_steps_number(PlannerInfo *root, Var *column, const List *steps)
 	VariableStatData stats;
 	AttStatsSlot slot;
 	double		number = -1;
-	ListCell   *lc;
 
 	examine_variable(root, (Node *) column, 0, &stats);
 	if (HeapTupleIsValid(stats.statsTuple) &&
@@ -456,10 +455,10 @@ sfx_steps_number(PlannerInfo *root, Var *column, const List *steps)
 		Timestamp	least = DatumGetTimestamp(slot.values[0]);
 		Timestamp	most = DatumGetTimestamp(slot.values[slot.nvalues - 1]);
 
-		foreach(lc, steps)
+		foreach_ptr(SfxTimeStep, step, steps)
 		{
 			if (!TIMESTAMP_NOT_FINITE(least) && !TIMESTAMP_NOT_FINITE(most))
-				number = Max(number, ((double) most - (double) least) / width_of(lfirst(lc)) + 2);
+				number = Max(number, ((double) most - (double) least) / width_of(step) + 2);
 		}
 		free_attstatsslot(&slot);
 	}

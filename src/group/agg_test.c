@@ -199,7 +199,6 @@ make(const Maker *m, Node *clause)
 {
 	BoolExpr   *b = (BoolExpr *) clause;
 	List	   *parts = NIL;
-	ListCell   *lc;
 
 	check_stack_depth();
 	switch (nodeTag(clause))
@@ -220,9 +219,9 @@ make(const Maker *m, Node *clause)
 		default:
 			return test_boolean(m, clause, true);
 	}
-	foreach(lc, b->args)
+	foreach_ptr(Node, arg, b->args)
 	{
-		SfxTest    *part = make(m, lfirst(lc));
+		SfxTest    *part = make(m, arg);
 
 		if (part == NULL)
 			return NULL;
@@ -279,22 +278,21 @@ test_keys(SfxTest * test, const Keys *keys, bool *told)
 	bool		some[SFX_BLOCK_KEYS];	/* of keys for which no part before was true: for which
 										 * this is */
 	bool		any[SFX_BLOCK_KEYS];
-	ListCell   *lc;
 
 	if (test->kind == TEST_COLUMN)
 		return test_keys_of_column(test, keys, told);
 	memset(any, false, sizeof(any));
-	foreach(lc, test->parts)
+	foreach_ptr(SfxTest, part, test->parts)
 	{
 		if (test->kind == TEST_ALL)
 		{
-			if (!test_keys(lfirst(lc), keys, told))
+			if (!test_keys(part, keys, told))
 				return false;
 			continue;
 		}
 		for (int k = keys->from; k < keys->to; k++)
 			some[k] = told[k] & !any[k];
-		if (!test_keys(lfirst(lc), keys, some))
+		if (!test_keys(part, keys, some))
 			return false;
 		for (int k = keys->from; k < keys->to; k++)
 			any[k] |= some[k];

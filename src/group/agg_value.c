@@ -11,10 +11,10 @@
 #include "surfidx.h"
 #include "agg_partial.h"
 #include "agg_value_impl.h"
+#include "catalog_rows.h"
 #include "key.h"
 #include "payload.h"
 
-#include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/parse_agg.h"
@@ -24,7 +24,6 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/numeric.h"
-#include "utils/syscache.h"
 
 /* ---- set-up ---- */
 
@@ -35,21 +34,25 @@ has_place(const SfxColumn *col)
 		col->enc->width == col->typlen;
 }
 
+Oid
+sfx_agg_transition(const Aggref *agg)
+{
+	FormData_pg_aggregate row;
+
+	sfx_row_must_get(AGGFNOID, agg->aggfnoid, &row, sizeof(row));
+	return row.aggtransfn;
+}
+
 /* Find the aggregate's transition function, as core calls it. */
 static void
 find_function(SfxAggMethod *m)
 {
 	const Aggref *agg = m->out.aggref;
-	HeapTuple	tup = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(agg->aggfnoid));
+	Oid			fn = sfx_agg_transition(agg);
 	Oid			types[FUNC_MAX_ARGS];
-	Oid			fn;
 	Expr	   *expr;
 	int			n;
 
-	if (!HeapTupleIsValid(tup))
-		elog(ERROR, "cache lookup failed for aggregate %u", agg->aggfnoid);
-	fn = ((Form_pg_aggregate) GETSTRUCT(tup))->aggtransfn;
-	ReleaseSysCache(tup);
 	fmgr_info(fn, &m->transfn);
 	n = get_aggregate_argtypes((Aggref *) agg, types);
 	build_aggregate_transfn_expr(types, n, 0, false, agg->aggtranstype, agg->inputcollid, fn,

@@ -153,6 +153,9 @@ extern void sfx_aggregates_clear(SfxAggregates *a, SfxAggState *states);
  */
 extern Datum sfx_aggregates_value(SfxAggregates *a, int i, const SfxAggState *states, bool *isnull);
 
+/* The aggregate's transition function. */
+extern Oid	sfx_agg_transition(const Aggref *agg);
+
 /*
  * Is this SUM or AVG of numeric?  And does the column stand at the end of keys, so that it can be
  * read in place?

@@ -197,14 +197,11 @@ look_end(Look *look)
 	relation_close(look->index, AccessShareLock);
 }
 
+/* A bytea, which is made as a text is. */
 static Datum
 make_bytea(const uint8 *bytes, uint32 len)
 {
-	bytea	   *b = palloc(VARHDRSZ + len);
-
-	SET_VARSIZE(b, VARHDRSZ + len);
-	memcpy(VARDATA(b), bytes, len);
-	return PointerGetDatum(b);
+	return PointerGetDatum(cstring_to_text_with_len((const char *) bytes, (int) len));
 }
 
 /* ---- surfidx_page_stats ---- */

@@ -25,7 +25,6 @@
 
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/xlog.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -182,11 +181,24 @@ put_work(const SfxMeta *meta, Datum *values, bool *nulls)
 		values[ST_AMPLIFICATION] = Float8GetDatum((double) (w->log_pages + w->pages) / w->log_pages);
 }
 
-/* Compute all columns except the names of the view; NULLs if the index is gone. */
-static void
-stats_of(Oid relid, int want, Datum *values, bool *nulls)
+typedef struct StatsOf
 {
-	Relation	index = sfx_open_index_if_there(relid);
+	Oid			relid;
+	int			want;
+	Datum	   *values;
+	bool	   *nulls;
+} StatsOf;
+
+/*
+ * Compute all columns of arg, a StatsOf, except the names of the view; NULLs if the index is gone.
+ */
+static void
+stats_of(void *arg)
+{
+	const StatsOf *of = arg;
+	Datum	   *values = of->values;
+	bool	   *nulls = of->nulls;
+	Relation	index = sfx_open_index_if_there(of->relid);
 	Sample		s = {0};
 	BlockNumber nblocks;
 	uint64		counts[SFX_COUNTS];
@@ -201,7 +213,7 @@ stats_of(Oid relid, int want, Datum *values, bool *nulls)
 	}
 	delta = (int64) sfx_log_count(index, &meta);
 	nblocks = RelationGetNumberOfBlocks(index);
-	take_sample(index, &meta, nblocks, want, &s);
+	take_sample(index, &meta, nblocks, of->want, &s);
 	entries = delta;
 	for (int r = 0; r < meta.nruns; r++)
 		entries += (int64) meta.runs[r].entries;
@@ -247,39 +259,22 @@ is_of_index(const ErrorData *edata)
 		category != ERRCODE_TRANSACTION_ROLLBACK && edata->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE;
 }
 
-typedef struct StatsOf
-{
-	Oid			relid;
-	int			want;
-	Datum	   *values;
-	bool	   *nulls;
-} StatsOf;
-
-static void
-attempt_stats(void *arg)
-{
-	StatsOf    *s = arg;
-
-	stats_of(s->relid, s->want, s->values, s->nulls);
-}
-
 /* The same; if the index cannot be read, a WARNING and NULLs. */
 static void
-try_stats_of(Oid relid, int want, Datum *values, bool *nulls)
+try_stats_of(StatsOf *of)
 {
-	StatsOf		s = {relid, want, values, nulls};
-	ErrorData  *edata = sfx_attempt(attempt_stats, &s);
+	ErrorData  *edata = sfx_attempt(stats_of, of);
 
 	if (edata == NULL)
 		return;
 	if (!is_of_index(edata))
 		ReThrowError(edata);
-	memset(nulls, true, sizeof(bool) * STATS_COLUMNS);
+	memset(of->nulls, true, sizeof(bool) * STATS_COLUMNS);
 	/* (it may have been dropped after the error) */
-	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid)))
+	if (SearchSysCacheExists1(RELOID, ObjectIdGetDatum(of->relid)))
 		ereport(WARNING,
 				(errcode(edata->sqlerrcode),
-				 errmsg("index \"%s\" cannot be looked at: %s", get_rel_name(relid), edata->message),
+				 errmsg("index \"%s\" cannot be looked at: %s", get_rel_name(of->relid), edata->message),
 				 edata->hint ? errhint("%s", edata->hint) : 0));
 }
 
@@ -301,17 +296,16 @@ check_sample(int32 want)
 Datum
 surfidx_stats(PG_FUNCTION_ARGS)
 {
-	int32		want = PG_GETARG_INT32(1);
-	TupleDesc	desc;
 	Datum		values[STATS_COLUMNS];
 	bool		nulls[STATS_COLUMNS] = {0};
+	StatsOf		of = {PG_GETARG_OID(0), PG_GETARG_INT32(1), values, nulls};
+	TupleDesc	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
 
-	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
-	check_sample(want);
+	check_sample(of.want);
 	if (PG_GETARG_BOOL(2))
-		stats_of(PG_GETARG_OID(0), want, values, nulls);
+		stats_of(&of);
 	else
-		try_stats_of(PG_GETARG_OID(0), want, values, nulls);
+		try_stats_of(&of);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
@@ -359,7 +353,7 @@ Datum
 surfidx_leaf_keys(PG_FUNCTION_ARGS)
 {
 	int32		want = PG_GETARG_INT32(1);
-	TupleDesc	desc;
+	TupleDesc	desc = sfx_one_row(fcinfo, KEYS_COLUMNS);
 	Datum		values[KEYS_COLUMNS];
 	bool		nulls[KEYS_COLUMNS] = {0};
 	Relation	index;
@@ -367,7 +361,6 @@ surfidx_leaf_keys(PG_FUNCTION_ARGS)
 	SfxMeta		meta;
 	Sample		s = {0};
 
-	desc = sfx_one_row(fcinfo, KEYS_COLUMNS);
 	check_sample(want);
 	index = sfx_open_index_if_there(PG_GETARG_OID(0));
 	if (index == NULL)

@@ -561,7 +561,7 @@ value_length(const SfxColumn *col, Relation index, const uint8 *p, int avail)
 			len = sfx_raw_length(col, p, avail);
 		else
 		{
-			len = col->enc->length(p, Min(avail, SFX_LONG_PLAIN), col->desc);
+			len = col->enc->length(p, Min(avail, SFX_LONG_PLAIN), col->desc ? 0xFF : 0);
 			if (unlikely(len < 0) && avail > SFX_LONG_PLAIN)
 				len = sfx_long_length(p, avail, col->desc);
 		}

@@ -20,6 +20,7 @@
 #include "encode.h"
 #include "raw.h"
 #include "tailcode.h"
+#include "varlena.h"
 
 #include "access/detoast.h"
 #include "utils/memutils.h"
@@ -72,8 +73,7 @@ encode_all(const SfxColumn *col, Datum value, int *n)
 	v = PG_DETOAST_DATUM_PACKED(value);
 	bytes = palloc(2 * raw + 64);
 	*n = col->enc->encode(PointerGetDatum(v), bytes, (int) (2 * raw + 64));
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	return bytes;
 }
 

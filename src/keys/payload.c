@@ -48,8 +48,7 @@ put_varlena(Form_pg_attribute att, Datum value, uint8 *buf, int64 room)
 		if ((int64) size <= room)
 			memcpy(buf, v, size);
 	}
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	return size;
 }
 

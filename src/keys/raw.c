@@ -142,8 +142,7 @@ sfx_raw_put(const SfxColumn *col, Datum value, uint8 *buf, int maxlen)
 		int			len = VARSIZE_ANY_EXHDR(v);
 		int			n = col->counted ? put_counted(data, len, buf, maxlen) : escape_bytes(data, len, buf, maxlen);
 
-		if ((Pointer) v != DatumGetPointer(value))
-			pfree(v);
+		sfx_free_copy(v, value);
 		return n;
 	}
 }
@@ -162,8 +161,7 @@ sfx_raw_squeeze(const SfxColumn *col, Form_pg_attribute att, Datum value, uint8 
 		n = put_squeezed(col, (uint8 *) v + VARHDRSZ, VARSIZE_ANY(v) - VARHDRSZ, buf, maxlen);
 	else
 		n = sfx_raw_put(col, PointerGetDatum(v), buf, maxlen);
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	return n;
 }
 

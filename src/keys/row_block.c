@@ -228,12 +228,6 @@ number_of_width(int width, uint64 flip, bool floating, const uint8 *p)
 	}
 }
 
-static inline Datum
-number_at(const Column *c, const uint8 *p)
-{
-	return number_of_width(c->width, c->flip, c->floating, p);
-}
-
 /* Is there so much memory left, in whose place a value begins? */
 static inline bool
 has_room(SfxRowsOfBlock *rows, Size size)
@@ -400,7 +394,7 @@ take_value(SfxRowsOfBlock *rows, int i, const uint8 *p, const uint8 *end, Datum 
 
 	if (!has_room(rows, Min(end - p, SFX_LONG_PLAIN) + VALUE_SLACK))
 		return 0;
-	len = col->enc->take(p, Min(end - p, SFX_LONG_PLAIN), col->desc, rows->at);
+	len = col->enc->take(p, Min(end - p, SFX_LONG_PLAIN), col->desc ? 0xFF : 0, rows->at);
 	if (len <= 0)
 		return 0;
 	*value = PointerGetDatum(rows->at);
@@ -424,7 +418,7 @@ make_value(SfxRowsOfBlock *rows, int i, const SfxBlock *b, const uint8 *p, const
 		case FORM_FLOAT:
 			if (c->width > end - p)
 				return -1;
-			*value = number_at(c, p);
+			*value = number_of_width(c->width, c->flip, c->floating, p);
 			if (c->floating && unlikely(*value == 0 || is_nan(c, *value)))
 				break;
 			return c->width;
@@ -588,7 +582,7 @@ take_alone(SfxRowsOfBlock *rows, const SfxBlock *b, int k, Datum *value)
 
 	if (end - p < 2 || *p++ != SFX_MARK_VALUE || !has_room(rows, end - p + VALUE_SLACK))
 		return false;
-	len = enc->take(p, end - p, c->desc, rows->at);
+	len = enc->take(p, end - p, c->desc ? 0xFF : 0, rows->at);
 	if (len <= 0)
 		return false;
 	p += len;

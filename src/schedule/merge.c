@@ -157,14 +157,6 @@ next_run(Merge *m, uint32 *gen)
 	return id;
 }
 
-static void
-merge_runs(Merge *m)
-{
-	while ((m->run = next_run(m, &m->gen)) != 0 || m->gen != 0)
-		if (!sfx_merge_source(m) && m->manner != MERGE_WAIT)
-			break;
-}
-
 /* Of merges by inserters: a worker would have come by now. */
 static const char *const no_worker = "an insert found no worker";
 
@@ -213,11 +205,11 @@ merge_all(const Merge *how)
 	m->progress = sfx_progress_begin(m->index);
 	PG_ENSURE_ERROR_CLEANUP(sfx_progress_clean_up, PointerGetDatum(m->progress));
 	{
-		bool		all = merge_generations(m);
+		bool		go_on = merge_generations(m) && m->runs;
 
 		SFX_STOP("generations merged");
-		if (all && m->runs)
-			merge_runs(m);
+		while (go_on && ((m->run = next_run(m, &m->gen)) != 0 || m->gen != 0))
+			go_on = sfx_merge_source(m) || m->manner == MERGE_WAIT;
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(sfx_progress_clean_up, PointerGetDatum(m->progress));
 	sfx_progress_end(m->progress);

@@ -18,13 +18,6 @@
 								 * default */
 #define BRAKE_MS		10		/* pause for each page that an inserter fills */
 
-/* Another backend merges and does not keep up: pause, to leave it time. */
-static void
-brake(void)
-{
-	sfx_sleep(SFX_SLEEP_INSERT, BRAKE_MS);
-}
-
 /* Ask a worker for the merge that is due, or help with it, as far as the delta's size demands. */
 static void
 relieve(void *arg)
@@ -52,8 +45,9 @@ relieve(void *arg)
 			if (need.run_overdue && sfx_merge_run_waits(index))
 				(void) sfx_merge_run_slice(index, SLICE_GROUPS);
 		}
+		/* another backend merges and does not keep up: pause, to leave it time */
 		if (need.too_late)
-			brake();
+			sfx_sleep(SFX_SLEEP_INSERT, BRAKE_MS);
 	}
 }
 

@@ -78,6 +78,17 @@ sfx_leaf_copy(const SfxTree *t, BlockNumber blkno,
 		sfx_corrupt(t->index, blkno, "leaf header or directory");
 }
 
+/* The side of a page with these fences, if what comes before the position is sought. */
+static int
+side_before(const Descent *d, const SfxPos *low, const SfxPos *high, bool inf)
+{
+	const SfxOrder *order = d->tree->order;
+
+	if (!inf && (d->pos->key == NULL || sfx_order_cmp_pos(order, d->pos, high) > 0))
+		return 1;
+	return d->pos->key == NULL || sfx_order_cmp_pos(order, d->pos, low) > 0 ? 0 : -1;
+}
+
 /*
  * Where does the position lie?  0: on this page, which is locked; > 0: to its right; < 0: to its
  * left.  Opens *d->leaf.
@@ -110,9 +121,7 @@ leaf_side(Descent *d, Page page)
 		return sfx_leaf_cmp_fences(d->leaf, d->pos);
 	if (sfx_leaf_fences(d->leaf, d->low, &low, d->high, &high, &inf) < 0)
 		sfx_corrupt(t->index, d->last, "leaf fences");
-	if (!inf && (d->pos->key == NULL || sfx_order_cmp_pos(t->order, d->pos, &high) > 0))
-		return 1;
-	return d->pos->key == NULL || sfx_order_cmp_pos(t->order, d->pos, &low) > 0 ? 0 : -1;
+	return side_before(d, &low, &high, inf);
 }
 
 /* The same for an inner page; opens *inner. */
@@ -130,9 +139,7 @@ inner_side(Descent *d, Page page, SfxInner *inner)
 		return sfx_inner_cmp_fences(inner, d->pos);
 	if (sfx_inner_fences(inner, d->low, &low, d->high, &high, &inf) < 0)
 		sfx_corrupt(t->index, d->last, "inner page fences");
-	if (!inf && (d->pos->key == NULL || sfx_order_cmp_pos(t->order, d->pos, &high) > 0))
-		return 1;
-	return d->pos->key == NULL || sfx_order_cmp_pos(t->order, d->pos, &low) > 0 ? 0 : -1;
+	return side_before(d, &low, &high, inf);
 }
 
 /*
@@ -470,14 +477,13 @@ sfx_tree_leaf_fences(const SfxTree *t, BlockNumber blkno, uint8 *lowbuf, SfxPos 
 
 /* ---- copies for writers ---- */
 
-/* As an SfxChildFn: copies a child of an inner page into the node. */
-static int
-collect_child(void *ctx, int i, const SfxChild *child)
+int
+sfx_child_copy(void *children, int i, const SfxChild *child)
 {
-	SfxNode    *node = ctx;
+	SfxChild   *copy = (SfxChild *) children + i;
 
-	node->children[i] = *child;
-	node->children[i].low = sfx_pos_copy(&child->low);
+	*copy = *child;
+	copy->low = sfx_pos_copy(&child->low);
 	return SFX_OK;
 }
 
@@ -506,7 +512,7 @@ sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *n
 		node->high = sfx_pos_copy(&node->high);
 	node->nchildren = inner.nchildren;
 	node->children = palloc(sizeof(SfxChild) * inner.nchildren);
-	if (sfx_inner_each(&inner, collect_child, node) < 0)
+	if (sfx_inner_each(&inner, sfx_child_copy, node->children) < 0)
 		sfx_corrupt(index, node->blkno, "inner page separators");
 }
 

@@ -216,6 +216,9 @@ extern void sfx_tree_load(const SfxTree *t, const SfxPos *pos, int level, SfxNod
 typedef void (*SfxChildVisit) (const SfxTree *t, const SfxChild *child, void *arg);
 extern bool sfx_tree_children(const SfxTree *t, int level, SfxChildVisit visit, void *arg);
 
+/* As an SfxChildFn: copies the child, with its fence, to children, an array of SfxChild. */
+extern int	sfx_child_copy(void *children, int i, const SfxChild *child);
+
 /* Copy the inner page in buf, which is locked, then unlock and release it. */
 extern void sfx_tree_load_page(Relation index, const SfxOrder *order, Buffer buf, SfxNode *node);
 

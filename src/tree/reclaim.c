@@ -63,12 +63,6 @@ own(Reclaim *rc, BlockNumber blkno)
 		rc->owned[blkno / 8] |= 1 << (blkno % 8);
 }
 
-static bool
-is_owned(const Reclaim *rc, BlockNumber blkno)
-{
-	return (rc->owned[blkno / 8] & (1 << (blkno % 8))) != 0;
-}
-
 /* Note the pages of that level of a run; at level 1 also the leaves below, and their filters. */
 static void
 own_level(Reclaim *rc, const SfxMeta *meta, uint32 run, int level)
@@ -163,7 +157,7 @@ sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy s
 	for (BlockNumber blkno = SFX_FIRST_BLKNO; blkno < rc.nblocks; blkno++)
 	{
 		SfxVacuumDelay();
-		if (is_owned(&rc, blkno))
+		if ((rc.owned[blkno / 8] & (1 << (blkno % 8))) != 0)
 			continue;
 		nfree += sfx_map_says_free(index, blkno) || (!SFX_MUTANT("lost pages are not looked for") && reclaim(&rc, blkno, &meta));
 	}

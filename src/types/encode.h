@@ -74,9 +74,10 @@ typedef struct SfxEncoding
 
 	/*
 	 * Varying width: the length of the value that starts at buf, its end mark included; -1 if it
-	 * does not end within avail.  NULL for fixed width.  desc: the bytes are complemented.
+	 * does not end within avail.  NULL for fixed width.  flip: 0, or 0xFF where the bytes are
+	 * complemented (DESC).
 	 */
-	int			(*length) (const uint8 *buf, int avail, bool desc);
+	int			(*length) (const uint8 *buf, int avail, uint8 flip);
 
 	/*
 	 * Convert a constant of another type of the family (subtype) to a bound: see SfxBoundKind.
@@ -104,11 +105,11 @@ typedef struct SfxEncoding
 
 	/*
 	 * A short cut for decode and restore, for readers of many values, or NULL: makes the value
-	 * whose bytes begin at buf, complemented if desc, and end within avail, at out, which is
+	 * whose bytes begin at buf, complemented with flip, and end within avail, at out, which is
 	 * MAXALIGNed and has avail + 16 bytes.  Returns the bytes of buf that it took; 0: use decode,
 	 * which also finds damage.
 	 */
-	int			(*take) (const uint8 *buf, int avail, bool desc, char *out);
+	int			(*take) (const uint8 *buf, int avail, uint8 flip, char *out);
 
 	/*
 	 * Give the value at out, made by take, its rest, in place.  Returns the rest's bytes; -1: use

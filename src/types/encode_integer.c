@@ -239,15 +239,14 @@ encode_oidvector(Datum value, uint8 *buf, int maxlen)
 		len = -1;
 	for (int i = 0; len > 0 && i < n; i++)
 		len += sfx_put_be(v->values[i], 4, buf + len, 4);
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	return len;
 }
 
 static int
-length_oidvector(const uint8 *buf, int avail, bool desc)
+length_oidvector(const uint8 *buf, int avail, uint8 flip)
 {
-	uint32		n = avail < 4 ? UINT32_MAX : (uint32) sfx_get_be(buf, 4) ^ (desc ? 0xFFFFFFFF : 0);
+	uint32		n = avail < 4 ? UINT32_MAX : (uint32) sfx_get_be(buf, 4) ^ (flip ? 0xFFFFFFFF : 0);
 
 	return n <= (uint32) (avail - 4) / 4 ? 4 + 4 * (int) n : -1;
 }
@@ -278,8 +277,7 @@ rest_oidvector(Datum value, uint8 *buf, int maxlen)
 	oidvector  *v = (oidvector *) PG_DETOAST_DATUM(value);
 	uint32		first = (uint32) v->lbound1;
 
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	return first == 0 ? sfx_put_be(0, 1, buf, maxlen) : sfx_put_be((uint64) 1 << 32 | first, 5, buf, maxlen);
 }
 

@@ -47,17 +47,12 @@ encode_inet(Datum value, uint8 *buf, int maxlen)
 	}
 	else
 		len = -1;
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	return len;
 }
 
-/*
- * The length of the value at buf, whose bytes are to be complemented with flip; -1 if it does not
- * end within avail.
- */
 static int
-inet_bytes(const uint8 *buf, int avail, uint8 flip)
+length_inet(const uint8 *buf, int avail, uint8 flip)
 {
 	uint8		version = avail > 0 ? buf[0] ^ flip : 0;
 	int			size = address_size(version);
@@ -71,12 +66,6 @@ inet_bytes(const uint8 *buf, int avail, uint8 flip)
 	return bits <= size * 8 && len <= avail ? len : -1;
 }
 
-static int
-length_inet(const uint8 *buf, int avail, bool desc)
-{
-	return inet_bytes(buf, avail, desc ? 0xFF : 0);
-}
-
 static Datum
 decode_inet(const uint8 *buf, int len, char *out, int room, int *outlen)
 {
@@ -84,7 +73,7 @@ decode_inet(const uint8 *buf, int len, char *out, int room, int *outlen)
 	int			size;
 	int			whole;
 
-	if (inet_bytes(buf, len, 0) != len)
+	if (length_inet(buf, len, 0) != len)
 		sfx_damaged_value("inet");
 	size = address_size(buf[0]);
 	whole = buf[1 + size] / 8;
@@ -110,9 +99,8 @@ take_address(const uint8 *buf, int family, int size, uint8 flip, inet *v)
 }
 
 static int
-take_inet(const uint8 *buf, int avail, bool desc, char *out)
+take_inet(const uint8 *buf, int avail, uint8 flip, char *out)
 {
-	uint8		flip = desc ? 0xFF : 0;
 	uint8		version = buf[0] ^ flip;
 	inet	   *v = (inet *) out;
 

@@ -389,8 +389,7 @@ encode_numeric(Datum value, uint8 *buf, int maxlen)
 				buf[i] = ~buf[i];
 		}
 	}
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	return len;
 }
 
@@ -400,12 +399,8 @@ is_finite_image(uint8 lead)
 	return lead != NUM_NEG_INF && lead != NUM_INF && lead != NUM_NAN;
 }
 
-/*
- * The length of the value at buf, whose bytes are to be complemented with flip; -1 if it does not
- * end within avail.
- */
 static int
-numeric_bytes(const uint8 *buf, int avail, uint8 flip)
+length_numeric(const uint8 *buf, int avail, uint8 flip)
 {
 	uint8		lead = avail > 0 ? buf[0] ^ flip : 0;
 	int			len;
@@ -427,12 +422,6 @@ numeric_bytes(const uint8 *buf, int avail, uint8 flip)
 			return -1;
 	} while (((buf[len - 1] ^ flip) & 1) != 0);
 	return len;
-}
-
-static int
-length_numeric(const uint8 *buf, int avail, bool desc)
-{
-	return numeric_bytes(buf, avail, desc ? 0xFF : 0);
 }
 
 /* The smallest display scale that shows all digits.  last: the last digit, of base 10,000. */
@@ -567,8 +556,7 @@ rest_numeric(Datum value, uint8 *buf, int maxlen)
 			buf[len - 1] = (uint8) p.scale;
 		}
 	}
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	return len;
 }
 
@@ -597,11 +585,11 @@ restore_numeric(const uint8 *buf, int len, const uint8 *rest, int restlen, char 
 
 /* SfxEncoding.take: finite values of a usual size, without their scale, which take_rest adds. */
 static int
-take_numeric(const uint8 *buf, int avail, bool desc, char *out)
+take_numeric(const uint8 *buf, int avail, uint8 flip, char *out)
 {
-	uint8		lead = buf[0] ^ (desc ? 0xFF : 0);
+	uint8		lead = buf[0] ^ flip;
 	bool		negative = lead < NUM_ZERO;
-	uint16		flip = desc != negative ? 0xFFFF : 0;
+	uint16		digit_flip = (flip != 0) != negative ? 0xFFFF : 0;
 	int			weight = (negative ? (uint8) ~lead : lead) - NUM_WEIGHT_0;
 	uint8	   *digits = (uint8 *) out + VARHDRSZ + 2;
 	uint16		head = HEAD_SHORT | (negative ? SHORT_NEGATIVE : 0) | (weight & 0x7F);
@@ -620,7 +608,7 @@ take_numeric(const uint8 *buf, int avail, bool desc, char *out)
 
 			if (avail - at < 2)
 				return 0;
-			unit = (uint16) sfx_get_be(buf + at, 2) ^ flip;
+			unit = (uint16) sfx_get_be(buf + at, 2) ^ digit_flip;
 			digit = unit >> 1;
 			if (digit >= NUM_BASE)
 				return 0;
@@ -693,8 +681,7 @@ sfx_number_of_numeric(Datum value, SfxNumber *number)
 	for (int i = 0; i < p.ndigits && fits; i++)
 		fits = add_digit(number, p.weight - i, get_u16(p.digits + 2 * i));
 	give_sign(number, p.negative);
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	return fits;
 }
 

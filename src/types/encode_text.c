@@ -22,10 +22,9 @@
 
 /* SfxEncoding.length: an encoded value contains no end mark, so the first one found ends it. */
 static int
-length_terminated(const uint8 *buf, int avail, bool desc)
+length_terminated(const uint8 *buf, int avail, uint8 flip)
 {
-	uint8		mark = desc ? (uint8) ~TEXT_END : TEXT_END;
-	const uint8 *end = avail > 0 ? memchr(buf, mark, avail) : NULL;
+	const uint8 *end = avail > 0 ? memchr(buf, TEXT_END ^ flip, avail) : NULL;
 
 	return end ? (int) (end - buf) + 1 : -1;
 }
@@ -58,13 +57,6 @@ fetch_bytes(Datum value, int maxlen)
 	return PG_DETOAST_DATUM_PACKED(value);
 }
 
-static inline void
-free_bytes(struct varlena *t, Datum value)
-{
-	if ((Pointer) t != DatumGetPointer(value))
-		pfree(t);
-}
-
 static int
 encode_text(Datum value, uint8 *buf, int maxlen)
 {
@@ -74,7 +66,7 @@ encode_text(Datum value, uint8 *buf, int maxlen)
 	if (t == NULL)
 		return -1;
 	n = put_terminated(VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t), buf, maxlen);
-	free_bytes(t, value);
+	sfx_free_copy(t, value);
 	return n;
 }
 
@@ -186,7 +178,7 @@ encode_bpchar(Datum value, uint8 *buf, int maxlen)
 	struct varlena *t = PG_DETOAST_DATUM_PACKED(value);
 	int			n = put_terminated(VARDATA_ANY(t), true_length(t), buf, maxlen);
 
-	free_bytes(t, value);
+	sfx_free_copy(t, value);
 	return n;
 }
 
@@ -196,7 +188,7 @@ rest_bpchar(Datum value, uint8 *buf, int maxlen)
 	struct varlena *t = PG_DETOAST_DATUM_PACKED(value);
 	int			blanks = VARSIZE_ANY_EXHDR(t) - true_length(t);
 
-	free_bytes(t, value);
+	sfx_free_copy(t, value);
 	if (blanks > BLANKS_MAX)
 		return -1;
 	if (blanks < BLANKS_LONG)
@@ -405,7 +397,7 @@ encode_bytea(Datum value, uint8 *buf, int maxlen)
 	if (t == NULL)
 		return -1;
 	n = put_bytes_ended((const uint8 *) VARDATA_ANY(t), VARSIZE_ANY_EXHDR(t), buf, maxlen);
-	free_bytes(t, value);
+	sfx_free_copy(t, value);
 	return n;
 }
 
@@ -422,11 +414,11 @@ decode_bytea(const uint8 *buf, int len, char *out, int room, int *outlen)
 }
 
 static int
-take_bytea(const uint8 *buf, int avail, bool desc, char *out)
+take_bytea(const uint8 *buf, int avail, uint8 flip, char *out)
 {
 	uint8	   *data = (uint8 *) out + VARHDRSZ;
 	int			n;
-	int			len = take_bytes_ended(buf, avail, desc ? 0xFF : 0, data, avail, &n);
+	int			len = take_bytes_ended(buf, avail, flip, data, avail, &n);
 
 	SET_VARSIZE(out, VARHDRSZ + n);
 	return Max(len, 0);
@@ -454,9 +446,8 @@ encode_bit(Datum value, uint8 *buf, int maxlen)
 	n = put_bytes_ended(VARBITS(v), bytes, buf, maxlen - 1);
 	if (n >= 0)
 		buf[n++] = (uint8) (VARBITLEN(v) - Max(bytes - 1, 0) * BITS_PER_BYTE);
-	if ((Pointer) v != (Pointer) t)
-		pfree(v);
-	free_bytes(t, value);
+	sfx_free_copy(v, PointerGetDatum(t));
+	sfx_free_copy(t, value);
 	return n;
 }
 
@@ -476,17 +467,16 @@ decode_bit(const uint8 *buf, int len, char *out, int room, int *outlen)
 }
 
 static int
-length_bit(const uint8 *buf, int avail, bool desc)
+length_bit(const uint8 *buf, int avail, uint8 flip)
 {
-	int			n = length_terminated(buf, avail, desc);
+	int			n = length_terminated(buf, avail, flip);
 
 	return n >= 0 && n < avail ? n + 1 : -1;
 }
 
 static int
-take_bit(const uint8 *buf, int avail, bool desc, char *out)
+take_bit(const uint8 *buf, int avail, uint8 flip, char *out)
 {
-	uint8		flip = desc ? 0xFF : 0;
 	VarBit	   *v = (VarBit *) out;
 	int			n;
 	int			len = take_bytes_ended(buf, avail, flip, VARBITS(v), avail, &n);

@@ -9,6 +9,7 @@
 #include "surfidx.h"
 #include "leaf_format.h"
 #include "transform.h"
+#include "varlena.h"
 
 #include "common/hashfn.h"
 #include "lib/hyperloglog.h"
@@ -82,8 +83,7 @@ sfx_transform_word(SfxTransform *t, Datum value, int i)
 	while ((n = transform(t)) >= t->dstsize)
 		grow(&t->dst, &t->dstsize, n + 1);
 	word = from < n ? sfx_load_be((uint8 *) t->dst + from, n - from) : 0;
-	if ((Pointer) v != DatumGetPointer(value))
-		pfree(v);
+	sfx_free_copy(v, value);
 	if (SFX_MUTANT("transforms lie"))
 		word = ~word;
 	if (i == 0)

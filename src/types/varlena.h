@@ -22,4 +22,12 @@ extern struct varlena *sfx_storable_varlena(Form_pg_attribute att, struct varlen
  */
 extern struct varlena *sfx_row_varlena(struct varlena *v);
 
+/* Free what was made of a value by detoasting it, unless that is the value itself. */
+static inline void
+sfx_free_copy(void *copy, Datum value)
+{
+	if (copy != DatumGetPointer(value))
+		pfree(copy);
+}
+
 #endif							/* SURFIDX_VARLENA_H */

@@ -112,14 +112,6 @@ dead_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *arg)
 	return found;
 }
 
-static bool
-is_dead(VacState *vs, uint64 tid)
-{
-	uint16		dead;
-
-	return dead_among(vs->index, &tid, 1, &dead, vs) > 0;
-}
-
 /* ---- the log ---- */
 
 /*
@@ -199,7 +191,9 @@ vacuum_log_page(VacState *vs, const SfxMeta *meta, uint32 gen, uint32 seq, Block
 			vs->flags_seen |= !SFX_MUTANT("only own flags count");
 		else
 		{
-			if (is_dead(vs, e.tid))
+			uint16		which;
+
+			if (dead_among(vs->index, &e.tid, 1, &which, vs) > 0)
 				offs[n++] = at;
 			else
 				vs->kept += 1;
@@ -730,15 +724,6 @@ vacuum_goes_on(Relation index, SfxProgress *p)
 	return true;
 }
 
-/* Make leaves cut or whole, as the storage parameters ask.  Returns whether any was written. */
-static bool
-change_leaf_keys(Relation index, const SfxOrder *order)
-{
-	static const SfxLeafManner how = {vacuum_goes_on, true};
-
-	return sfx_change_leaf_keys(index, order, &how) > 0;
-}
-
 /*
  * Merge what is due.  After a bulk delete, which has decided for itself, only what has become due
  * meanwhile; otherwise a delta that is nearly free to merge as well (V6).
@@ -755,7 +740,9 @@ merge_rest(Relation index, const SfxOrder *order, bool had_bulkdelete)
 IndexBulkDeleteResult *
 sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
+	static const SfxLeafManner how = {vacuum_goes_on, true};
 	bool		had_bulkdelete = stats != NULL;
+	bool		changed;
 	SfxKeyDesc	kd;
 	const SfxOrder *order;
 
@@ -767,7 +754,9 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	SFX_STOP("vacuum cleanup");
 	order = sfx_order_open(info->index, &kd, true);
 	merge_rest(info->index, order, had_bulkdelete);
-	tidy_up(info, order, change_leaf_keys(info->index, order) || had_bulkdelete, stats);
+	/* make leaves cut or whole, as the storage parameters ask */
+	changed = sfx_change_leaf_keys(info->index, order, &how) > 0;
+	tidy_up(info, order, changed || had_bulkdelete, stats);
 	sfx_order_end(order);
 	if (!had_bulkdelete)
 	{

@@ -20,7 +20,6 @@
 
 /* A length takes one byte below 224, else two (up to 8,415). */
 #define SFX_LEN_ONE				224
-#define SFX_LEN_MAX				(SFX_LEN_ONE + 31 * 256 + 255)
 
 static inline uint32_t
 sfx_len_size(uint32_t v)

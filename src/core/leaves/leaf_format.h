@@ -37,7 +37,4 @@
 #define SFX_BLK_NENT_HI			0x10	/* bit 8 of (entries - 1) */
 #define SFX_BLK_FLAGS			0x1F
 
-/* the most bytes a block's flags, counts and prefix length take */
-#define SFX_BLK_MAXHEAD			5
-
 #endif							/* SFX_LEAF_FORMAT_H */

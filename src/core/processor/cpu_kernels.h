@@ -610,33 +610,6 @@ NAME(visible_four_of_page)(const SfxVisMap *m, __m256i tid)
 	return (unsigned) _mm256_movemask_pd(_mm256_castsi256_pd(word));
 }
 
-TARGET static int
-NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
-{
-	uint64_t	reciprocal = ((UINT64_C(1) << 32) + m->blocks - 1) / m->blocks;
-	int			i = 0,
-				found = 0;
-
-	for (; m->npages > 0 && i + 4 <= n; i += 4)
-	{
-		__m256i		t = _mm256_loadu_si256((const __m256i *) (tid + i));
-		unsigned	mask = ~(m->npages == 1 ? NAME(visible_four_of_page)(m, t) :
-							 NAME(visible_four)(m, t, reciprocal)) & 15;
-
-		for (; mask != 0; mask &= mask - 1)
-			out[found++] = tid[i + __builtin_ctz(mask)];
-	}
-	for (; i < n; i++)
-	{
-		uint64_t	t = tid[i];
-		bool		visible = NAME(is_visible)(m, t);
-
-		out[found] = t;
-		found += !visible;
-	}
-	return found;
-}
-
 #elif LEVEL == 3
 
 TARGET static inline __mmask8
@@ -677,15 +650,27 @@ NAME(visible_eight_of_page)(const SfxVisMap *m, __m512i tid)
 	return _mm512_test_epi64_mask(_mm512_srlv_epi64(word, at), _mm512_set1_epi64(1));
 }
 
+#endif
+
 TARGET static int
 NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
 {
-	uint64_t	reciprocal = ((UINT64_C(1) << 32) + m->blocks - 1) / m->blocks;
 	int			i = 0,
 				found = 0;
+#if LEVEL >= 2
+	const int	step = LEVEL == 2 ? 4 : 8;
+	uint64_t	reciprocal = ((UINT64_C(1) << 32) + m->blocks - 1) / m->blocks;
 
-	for (; m->npages > 0 && i + 8 <= n; i += 8)
+	for (; m->npages > 0 && i + step <= n; i += step)
 	{
+#if LEVEL == 2
+		__m256i		t = _mm256_loadu_si256((const __m256i *) (tid + i));
+		unsigned	mask = ~(m->npages == 1 ? NAME(visible_four_of_page)(m, t) :
+							 NAME(visible_four)(m, t, reciprocal)) & 15;
+
+		for (; mask != 0; mask &= mask - 1)
+			out[found++] = tid[i + __builtin_ctz(mask)];
+#else
 		__m512i		t = _mm512_loadu_si512(tid + i);
 		__mmask8	mask = (__mmask8) ~(m->npages == 1 ? NAME(visible_eight_of_page)(m, t) :
 										NAME(visible_eight)(m, t, reciprocal));
@@ -695,7 +680,9 @@ NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
 			_mm512_storeu_si512(out + found, _mm512_maskz_compress_epi64(mask, t));
 			found += __builtin_popcount(mask);
 		}
+#endif
 	}
+#endif
 	for (; i < n; i++)
 	{
 		uint64_t	t = tid[i];
@@ -706,26 +693,6 @@ NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
 	}
 	return found;
 }
-
-#else
-
-TARGET static int
-NAME(hidden)(const SfxVisMap *m, const uint64_t *tid, int n, uint64_t *out)
-{
-	int			found = 0;
-
-	for (int i = 0; i < n; i++)
-	{
-		uint64_t	t = tid[i];
-		bool		visible = NAME(is_visible)(m, t);
-
-		out[found] = t;
-		found += !visible;
-	}
-	return found;
-}
-
-#endif
 
 /* ---- sums ---- */
 
