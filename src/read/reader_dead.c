@@ -156,10 +156,7 @@ sfx_reader_kill(SfxReader *r, Relation heap)
 		sfx_passed_note_tid(r->index, &r->win.state, s->leafblk, s->block->tid[last_in_block(r)]);
 }
 
-/*
- * X1: out of the image of that generation with these, if the heap still says so and they are still
- * there.
- */
+/* X1: out of that generation's image with those that are still there, if the heap still says so. */
 static void
 remove_from_image(SfxReader *r, const SfxMeta *meta, uint32 gen, SfxEntry **entries, int n)
 {

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
- * counters.h - what filters and reading ahead have been good for, and what cut keys have cost: index
- * by index since the server was started, and in this process
+ * counters.h - what filters and reading ahead have been good for, and what cut keys have cost:
+ * index by index since the server was started, and in this process
  *
  * The functions need no lock of the caller's, and take one of their own for a moment.
  *-------------------------------------------------------------------------
@@ -63,9 +63,9 @@ extern void sfx_activity_add_filters(Relation index, SfxFilterCounts *counts);
 struct SfxHeapAhead;
 
 /*
- * Add what a visitor of rows has requested to the counts of an index's file and of this process, and
- * set its own to 0.  What is still on its way counts as visited: call sfx_ahead_forget before, where
- * that may not be so.
+ * Add what a visitor of rows has requested to the counts of an index's file and of this process,
+ * and set its own to 0.  What is still on its way counts as visited: call sfx_ahead_forget before,
+ * where that may not be so.
  */
 extern void sfx_count_ahead(const SfxLocator *file, struct SfxHeapAhead *ahead);
 
