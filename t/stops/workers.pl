@@ -280,6 +280,8 @@ scenario 'a look at all passes an index that another worker is at', ['passed by'
 };
 
 scenario 'a worker that ends with a request in hand', ['what the dead had taken is lost'], sub {
+	# no third one that comes, finds nothing, and is idle for a moment, too
+	set_system('surfidx.max_merge_workers', 2);
 	small_deltas(2);
 	arm('request taken', 'wait');
 	# due with its last page, and asked for once
@@ -294,6 +296,7 @@ scenario 'a worker that ends with a request in hand', ['what the dead had taken 
 	release('index served');
 	all_merged('another one takes it');
 	drop_deltas(2);
+	set_system('surfidx.max_merge_workers', 3);
 };
 
 # The database has no other worker: the next request is for all.
