@@ -153,6 +153,12 @@ asks('a volatile subquery that is not reached', 'BEGIN; DECLARE c NO SCROLL CURS
 	FETCH 40 FROM c; COMMIT', 0, 0);
 is($node->safe_psql('postgres', "SELECT string_agg(n::text, ' ' ORDER BY n) FROM log"), '10 10',
 	'... which ran where it was needed');
+$node->safe_psql('postgres', 'TRUNCATE log');
+asks('a volatile subquery that has run, and would again after a rescan',
+	'SET surfidx.read_ahead = 4; SELECT x, EXISTS (SELECT 1 FROM o JOIN t USING (k)
+	WHERE ((x = 2 AND o.n < 2) OR o.n <> (SELECT noted(x))) AND t.v >= CASE x WHEN 1 THEN 1990 ELSE 0 END) FROM generate_series(1, 2) x', 1, 600);
+is($node->safe_psql('postgres', "SELECT string_agg(n::text, ' ' ORDER BY n) FROM log"), '1 1',
+	'... where it is not reached');
 asks('a CTE that modifies', 'WITH m AS (UPDATE o SET s = s RETURNING n, k)
 	SELECT m.n, t.v FROM m JOIN t USING (k)', 0, 0);
 asks('off', "SET surfidx.read_ahead = 0; $JOIN", 0, 0);

@@ -431,6 +431,12 @@ fetch_ahead(LoopAhead *a, int n)
 
 	if (!q->hooked)
 	{
+		/* a rescan may have made a subquery run again that had run when begin_queue asked */
+		if (a->estate->es_subplanstates != NIL && sfx_plan_has_effects(a->outer))
+		{
+			leave_alone(a);
+			return;
+		}
 		RegisterExprContextCallback(a->loop->js.ps.ps_ExprContext, forget_queue,
 									PointerGetDatum(a));
 		q->since = a->row;

@@ -87,9 +87,8 @@ more_expressions(const Plan *plan, List **exprs)
 }
 
 /*
- * Does an expression, or a list of them, name a subquery that has effects, and has not run yet?  (It
- * runs once.  What is not seen: it has run, and a rescan will make it run again.)  A function for
- * expression_tree_walker.
+ * Does an expression, or a list of them, name a subquery that has effects, and is still to run?
+ * (It runs once, and again after a rescan.)  A function for expression_tree_walker.
  */
 static bool
 runs_effects(Node *node, void *estate)
