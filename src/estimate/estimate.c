@@ -33,6 +33,7 @@
 #include "order.h"
 
 #include "access/htup_details.h"
+#include "access/table.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -62,14 +63,10 @@ may_see(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno)
 static bool
 may_be_null(Oid relid, AttrNumber attno)
 {
-	HeapTuple	tup = SearchSysCache2(ATTNUM, ObjectIdGetDatum(relid), Int16GetDatum(attno));
-	bool		result = true;
+	Relation	table = table_open(relid, NoLock);
+	bool		result = !SfxColumnIsNotNull(table, attno);
 
-	if (HeapTupleIsValid(tup))
-	{
-		result = !((Form_pg_attribute) GETSTRUCT(tup))->attnotnull;
-		ReleaseSysCache(tup);
-	}
+	table_close(table, NoLock);
 	return result;
 }
 

@@ -98,7 +98,7 @@ has_index(const RangeTblEntry *rte, AttrNumber attno, const Bitmapset * conditio
 
 	/* (core knows of children whose column is NOT NULL by now, and drops the condition there) */
 	if (table->rd_rel->relhasindex && !(rte->inh && table->rd_rel->relhassubclass) &&
-		!TupleDescAttr(RelationGetDescr(table), attno - 1)->attnotnull)
+		!SfxColumnIsNotNull(table, attno))
 	{
 		foreach_oid(oid, RelationGetIndexList(table))
 		{
