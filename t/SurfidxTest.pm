@@ -177,9 +177,11 @@ sub end_session
 	return;
 }
 
-# Run SQL commands in a session in the background.
+# Run SQL commands, one string, in a session in the background.  What it prints goes to NAME.log,
+# and nobody else looks for errors there.
 sub start_script
 {
+	die "start_script: more than a string of SQL and a database" if @_ > 4;
 	my ($node, $name, $sql, $db) = @_;
 	my $file = "${PostgreSQL::Test::Utils::tmp_check}/$name.sql";
 	my $log = "${PostgreSQL::Test::Utils::tmp_check}/$name.log";

@@ -73,7 +73,8 @@ state_is_gone(void *arg)
 
 /*
  * U1: does core's word that an UPDATE left a key unchanged mean that the row's old version stands
- * in the index under the same key?
+ * in the index under the same key?  (If a function of another index, declared immutable, inserts
+ * the key between the row and its entry, it does not, and that is not seen.)
  */
 static bool
 believes_hint(Relation index, Relation heap, const IndexInfo *info)

@@ -1,7 +1,9 @@
 /*-------------------------------------------------------------------------
- * insert_together.c - the statements whose entries may wait for each other, and when they end (D7)
+ * insert_together.c - what executor and utilities tell of statements: whose entries may wait for
+ * each other, and when these statements end (D7); and in which core's hint of an unchanged key is
+ * proof (U1)
  *
- * Only those count of which it is certain that they take back no row while they run.  ON CONFLICT
+ * Entries wait only if it is certain that the statement takes back no row while it runs.  ON CONFLICT
  * does: where another session is faster its row is dead at once, and the next VACUUM frees the
  * row's TID.  Inserts that come by other ways (extensions, logical replication, CREATE INDEX
  * CONCURRENTLY) append row by row.
