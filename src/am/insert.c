@@ -55,7 +55,7 @@ typedef struct InsertState
 	bool		keeps;			/* it keeps its reader from row to row: one of READERS_KEPT */
 	int			rows;			/* so far, up to ROWS_ALONE + 1 */
 	bool		together;		/* entries of later rows may wait for each other (D7) */
-	bool		believes;		/* rows whose keys are said to be unchanged need no check (U1) */
+	bool		believes;		/* core's word that a key is unchanged is proof (U1) */
 	const SfxOrder *order;
 	SfxReader  *reader;			/* unique indexes only */
 	SfxKeyDesc	kd;				/* last member: it has as many columns as there are */
@@ -125,6 +125,18 @@ equal_by_bytes(Relation index, const SfxKeyDesc *kd, const SfxEntry *e)
 		SFX_MUTANT("unique by bytes");
 }
 
+/*
+ * May the entry of a row whose key an UPDATE left unchanged go in without a check?  Not where a
+ * lock covers check and append (insert_locked): what comes in without it is not seen by a check
+ * that has read the index, but looks at the row's old version after the UPDATE's commit.
+ */
+static bool
+needs_no_check(Relation index, const InsertState *st, const SfxEntry *e)
+{
+	return st->believes &&
+		(equal_by_bytes(index, &st->kd, e) || SFX_MUTANT("hints are believed beside the lock"));
+}
+
 /* ERROR: the key exists. */
 static void
 report_conflict(Relation index, Relation heap, InsertState *st, const SfxEntry *e)
@@ -182,6 +194,7 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 			refound = true;
 			continue;
 		}
+		SFX_STOP("unique row found");
 		sfx_tid_pointer(index, sfx_max_offset(heap), other.tid, &htid);
 		(void) sfx_heap_end(index, heap, other.tid);
 		if (!table_index_fetch_tuple_check(heap, &htid, &dirty, &all_dead))
@@ -211,10 +224,7 @@ check_unique(Relation index, Relation heap, InsertState *st, const SfxEntry *e,
 			break;
 		sfx_reader_reset(st->reader);
 
-		/*
-		 * S2: a serialization failure, after which the user may repeat the transaction, is
-		 * reported first
-		 */
+		/* S2: a serialization failure, after which the user may repeat all, is reported first */
 		if (!SFX_MUTANT("duplicate before conflict"))
 			sfx_predicate_write(index, st->order, e);
 		report_conflict(index, heap, st, e);
@@ -472,7 +482,7 @@ sfx_insert(Relation index, Datum *values, bool *isnull, ItemPointer ht_ctid, Rel
 	if (SFX_MUTANT("look before append"))
 		sfx_predicate_write(index, st->order, &e);
 	if (checkUnique == UNIQUE_CHECK_NO || (anynull && !info->ii_NullsNotDistinct) ||
-		(checkUnique == UNIQUE_CHECK_YES && indexUnchanged && st->believes))
+		(checkUnique == UNIQUE_CHECK_YES && indexUnchanged && needs_no_check(index, st, &e)))
 	{
 		if (checkUnique != UNIQUE_CHECK_EXISTING)
 			grew = insert_plain(index, heap, st, &e, info, indexUnchanged);

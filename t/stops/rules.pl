@@ -1490,6 +1490,25 @@ scenario 'two inserts of equal keys with unequal bytes', [ 'unique by bytes', 'n
 	is(join(' ', sort(finish($a), finish($b))), ' error 23505', 'one of them fails');
 };
 
+scenario 'an UPDATE of other columns beside a check of keys with unequal bytes',
+	['hints are believed beside the lock'], sub {
+	sql('DROP TABLE IF EXISTS u; CREATE TABLE u (n numeric[], v int) WITH (autovacuum_enabled = off);
+		CREATE UNIQUE INDEX u_n ON u USING surfidx (n); CREATE INDEX u_v ON u (v);
+		INSERT INTO u VALUES (NULL, 0), (NULL, 0), (ARRAY[77.0], 0);
+		DELETE FROM u WHERE n IS NULL');
+	sql('VACUUM (INDEX_CLEANUP ON) u');
+	arm('unique row found', 'wait');
+	my $a = start('INSERT INTO u VALUES (ARRAY[77.00], 1)');
+	wait_at('unique row found');
+	# into the place of a deleted row, whose entry the check has passed
+	my $b = start('UPDATE u SET v = 2');
+	ok(wait_blocked($b), 'the UPDATE waits for the check');
+	release('unique row found');
+	is(finish($a), 'error 23505', 'the check meets the row');
+	is(finish($b), '', 'which is updated');
+	sql('DROP TABLE u');
+};
+
 scenario 'a wait for a transaction holds no lock of ours', ['wait with unique lock'], sub {
 	build(10, 'CREATE UNIQUE INDEX t_k ON t USING surfidx ((ARRAY[n]))');
 	my $a = session();
