@@ -34,8 +34,10 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
@@ -72,7 +74,8 @@ may_be_null(Oid relid, AttrNumber attno)
 
 /* Make the statistics for a column's conditions; NULL: only ANALYZE's apply. */
 static HeapTuple
-count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno, int col)
+count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno, int col,
+		  int ncols)
 {
 	RangeTblEntry *rte = root->simple_rte_array[rel->relid];
 	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext, "surfidx estimate", ALLOCSET_DEFAULT_SIZES);
@@ -85,7 +88,7 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 
 	/* the planner holds a lock on it */
 	c.pin = palloc(sizeof(ScanKeyData) * (col + 1));
-	c.chained = info->nkeycolumns > 1 && sfx_chain_length(rel, info) > col + 1;
+	c.chained = ncols > col + 1;
 	c.o.index = index_open(info->indexoid, NoLock);
 	c.o.order = sfx_order_open(c.o.index, &c.o.kd, false);
 	if (!sfx_is_absent(c.o.index) &&
@@ -100,16 +103,34 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 	return tuple;
 }
 
+/* Is it an equality, or a list or an OR of equalities? */
+static bool
+finds_single_values(Node *clause)
+{
+	ScalarArrayOpExpr *array = (ScalarArrayOpExpr *) clause;
+
+	if (IsA(clause, ScalarArrayOpExpr))
+		return array->useOr && op_mergejoinable(array->opno, exprType(linitial(array->args)));
+	if (!is_orclause(clause))
+		return sfx_is_equality(clause);
+	foreach_ptr(Node, arm, ((BoolExpr *) clause)->args)
+	{
+		if (!finds_single_values(arm))
+			return false;
+	}
+	return true;
+}
+
 /*
- * Is there a condition on the table that may be other than an equality?  Most lookups have none,
- * and end here.
+ * Is there a condition on the table that may be other than equalities?  Most lookups have none, and
+ * end here.
  */
 static bool
 any_inequality(const RelOptInfo *rel)
 {
 	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		if (!sfx_is_equality(rinfo))
+		if (!sfx_is_equality(rinfo) && !finds_single_values((Node *) rinfo->clause))
 			return true;
 	}
 	return false;
@@ -128,8 +149,8 @@ may_see_all(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, int co
 /* ---- the hook ---- */
 
 /*
- * What was found for a column, since core asks once for each condition.  In the planner's memory,
- * and forgotten with it.
+ * What was found for a column, since core asks once for each condition; column 0: for the table.
+ * In the planner's memory, and forgotten with it.
  */
 typedef struct Shown
 {
@@ -137,7 +158,8 @@ typedef struct Shown
 	PlannerInfo *root;
 	Index		varno;
 	AttrNumber	attno;
-	HeapTuple	tuple;
+	HeapTuple	tuple;			/* NULL: ANALYZE's is all */
+	bool		counts;			/* column 0: a count may change the plan */
 	MemoryContextCallback gone;
 } Shown;
 
@@ -155,38 +177,56 @@ forget_shown(void *arg)
 		*link = (*link)->next;
 }
 
-/* What was found before for a column; NULL: it was not asked for. */
-static const Shown *
-find_shown(const PlannerInfo *root, Index varno, AttrNumber attno)
+/* What was found for a column.  *found: it was asked for before. */
+static Shown *
+find_shown(PlannerInfo *root, Index varno, AttrNumber attno, bool *found)
 {
-	const Shown *s = shown;
+	Shown	   *s = shown;
 
 	while (s && !(s->root == root && s->varno == varno && s->attno == attno))
 		s = s->next;
-	return s;
-}
-
-/* Make the statistics for a column, and keep them while the planner's memory lives. */
-static const Shown *
-show(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno)
-{
-	int			col = 0;
-	IndexOptInfo *info = sfx_telling_index(rel, attno, &col);
-	MemoryContext old = MemoryContextSwitchTo(root->planner_cxt);
-	Shown	   *s = palloc0(sizeof(Shown));
-
+	*found = s != NULL;
+	if (s)
+		return s;
+	s = MemoryContextAllocZero(root->planner_cxt, sizeof(Shown));
 	s->root = root;
-	s->varno = rel->relid;
+	s->varno = varno;
 	s->attno = attno;
-	if (info && may_see_all(root, rel, info, col) &&
-		(col > 0 || !sfx_histogram_will_do(root, rel, info, attno)))
-		s->tuple = count_for(root, rel, info, attno, col);
 	s->gone.func = forget_shown;
 	s->gone.arg = s;
 	MemoryContextRegisterResetCallback(root->planner_cxt, &s->gone);
-	MemoryContextSwitchTo(old);
 	s->next = shown;
 	return shown = s;
+}
+
+/* The statistics for a column; NULL: only ANALYZE's apply. */
+static HeapTuple
+show(PlannerInfo *root, RelOptInfo *rel, AttrNumber attno)
+{
+	int			col,
+				ncols;
+	IndexOptInfo *info;
+	MemoryContext old;
+	bool		found;
+	Shown	   *all = find_shown(root, rel->relid, 0, &found);
+	Shown	   *s;
+
+	/* meanwhile core asks again, and gets nothing */
+	if (!found)
+		all->counts = !may_see(root, rel, attno) || !sfx_analyze_will_do(root, rel);
+	if (!all->counts)
+		return NULL;
+	s = find_shown(root, rel->relid, attno, &found);
+	if (found)
+		return s->tuple;
+	info = sfx_telling_index(rel, attno, &col, &ncols);
+	if (info && may_see_all(root, rel, info, col))
+	{
+		old = MemoryContextSwitchTo(root->planner_cxt);
+		s->tuple = count_for(root, rel, info, attno, col, ncols);
+		MemoryContextSwitchTo(old);
+	}
+	return s->tuple;
 }
 
 /* Core's callback to free the statistics: they end with the planner's memory. */
@@ -213,7 +253,7 @@ static bool
 estimate_relation_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum, VariableStatData *vardata)
 {
 	RelOptInfo *rel;
-	const Shown *s;
+	HeapTuple	tuple;
 
 	if (prev_relation_stats && prev_relation_stats(root, rte, attnum, vardata))
 		return true;
@@ -222,12 +262,10 @@ estimate_relation_stats(PlannerInfo *root, RangeTblEntry *rte, AttrNumber attnum
 	rel = relation_of(root, rte);
 	if (rel == NULL || rel->rows != 0 || !IS_SIMPLE_REL(rel) || rel->indexlist == NIL || !any_inequality(rel))
 		return false;
-	s = find_shown(root, rel->relid, attnum);
-	if (s == NULL)
-		s = show(root, rel, attnum);
-	if (s->tuple == NULL)
+	tuple = show(root, rel, attnum);
+	if (tuple == NULL)
 		return false;
-	vardata->statsTuple = s->tuple;
+	vardata->statsTuple = tuple;
 	vardata->freefunc = keep_statistics;
 	vardata->acl_ok = true;
 	return true;

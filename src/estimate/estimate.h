@@ -47,10 +47,10 @@ typedef struct SfxConditions
 extern bool sfx_conditions_mentioned(Node *node, void *context);
 
 /*
- * Can the condition be true for one value only of what it compares?  Core marks such conditions
- * that it finds in the query itself.
+ * Can the condition, a RestrictInfo or an expression, be true for one value only of what it
+ * compares?  Core marks such conditions that it finds in the query itself.
  */
-extern bool sfx_is_equality(const RestrictInfo *rinfo);
+extern bool sfx_is_equality(const void *clause);
 
 /* Fill c->pin with the equalities on the first ncols columns.  False: a column is not fixed. */
 extern bool sfx_conditions_pin(SfxConditions *c, RelOptInfo *rel, const IndexOptInfo *info, int ncols);
@@ -62,18 +62,16 @@ extern bool sfx_conditions_pin(SfxConditions *c, RelOptInfo *rel, const IndexOpt
  */
 extern bool sfx_conditions_collect(SfxConditions *c, RelOptInfo *rel);
 
-/*
- * How many of an index's leading columns can be shown together: all fixed except the last, which
- * has another condition (E1).  0: fewer than two.
- */
-extern int	sfx_chain_length(RelOptInfo *rel, const IndexOptInfo *info);
+/* Is it an index of ours that has all rows? */
+extern bool sfx_tells_of_all(const IndexOptInfo *info);
 
 /*
- * The index that tells of a column, and the column's number in it (*col): the index of which most
- * columns can be shown together, if the column is among them; else the smallest index that begins
- * with the column.  NULL: none.
+ * The index that tells of a column, the column's number in it (*col), and how many of its leading
+ * columns are shown together (*ncols): all fixed except the last, which has another condition (E1);
+ * 1: the first column alone.  It is the index of which most columns can be shown together, if the
+ * column is among them; else the smallest index that begins with the column.  NULL: none.
  */
-extern IndexOptInfo *sfx_telling_index(RelOptInfo *rel, AttrNumber attno, int *col);
+extern IndexOptInfo *sfx_telling_index(RelOptInfo *rel, AttrNumber attno, int *col, int *ncols);
 
 /*
  * The positions at which the conditions change their answers, ascending; the last one is the end.
@@ -122,11 +120,20 @@ extern int	sfx_edges_measure(const SfxConditions *c, const SfxEdges *e, SfxPiece
 extern HeapTuple sfx_statistics_form(const SfxConditions *c, Oid relid, bool inherited, SfxPiece *piece, int n, MemoryContext cxt);
 
 /*
- * Does ANALYZE's histogram of column attno, the index's first, do for this plan, since no count of
- * rows would change it?  The user may see the column.  ERROR of a comparison function, as in core's
- * use of the histogram, or if the metapage cannot be read.
+ * Does ANALYZE's estimate do for this plan, since no count of rows would change it?  While this is
+ * asked, core must not be shown anything else for the table.  ERROR of a comparison function, or if
+ * the metapage cannot be read.
  */
-extern bool sfx_histogram_will_do(const PlannerInfo *root, const RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno);
+extern bool sfx_analyze_will_do(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * Are there statistics of the index's first column, and not stale?  And: do all conditions of the
+ * table compare that column with constants inside of ANALYZE's histogram, and find few rows by it?
+ * The user may see the column.  ERROR of a comparison function, as in core's use of
+ * the histogram, or if the metapage cannot be read.
+ */
+extern bool sfx_histogram_is_fresh(Oid relid, const IndexOptInfo *info);
+extern bool sfx_histogram_has_few(Oid relid, const RelOptInfo *rel, const IndexOptInfo *info);
 
 /*
  * ---- estimate_known.c: what this backend keeps of an index, about its first column.  Errors:

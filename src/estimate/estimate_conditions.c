@@ -234,13 +234,18 @@ sfx_conditions_pin(SfxConditions *c, RelOptInfo *rel, const IndexOptInfo *info, 
 }
 
 bool
-sfx_is_equality(const RestrictInfo *rinfo)
+sfx_is_equality(const void *clause)
 {
-	OpExpr	   *op = (OpExpr *) rinfo->clause;
+	const OpExpr *op = clause;
 
-	if (rinfo->mergeopfamilies != NIL)
-		return true;
-	return IsA(op, OpExpr) && list_length(op->args) == 2 && op_mergejoinable(op->opno, exprType(linitial(op->args)));
+	if (IsA(clause, RestrictInfo))
+	{
+		if (((const RestrictInfo *) clause)->mergeopfamilies != NIL)
+			return true;
+		op = (const OpExpr *) ((const RestrictInfo *) clause)->clause;
+	}
+	return IsA(op, OpExpr) && list_length(op->args) == 2 &&
+		op_mergejoinable(op->opno, exprType(linitial(op->args)));
 }
 
 bool

@@ -1,11 +1,9 @@
 /*-------------------------------------------------------------------------
- * estimate_histogram.c - does ANALYZE's histogram do for a plan?
+ * estimate_histogram.c - does ANALYZE's histogram tell that a range is one of few rows?
  *
- * To count in the index costs about as much as a short range scan.  It is not worth it if no answer
- * changes the plan: the query reads one table, to its end, and its conditions find few rows by a
- * histogram that is not stale.  Core's estimate is then off by at most the two bins in which the
- * range begins and ends.  Only at the ends of a histogram the truth may be anything, for example
- * after rows with new keys were inserted: a range that reaches them is counted.
+ * Core's estimate from the histogram is off by at most the two bins in which the range begins and
+ * ends.  Only at the ends of a histogram the truth may be anything, for example after rows with new
+ * keys were inserted.
  *
  * The histogram is kept unpacked per index (N1): until a merge changes the tree, the log doubles,
  * or ANALYZE writes another row of pg_statistic.
@@ -48,6 +46,7 @@ typedef struct Histogram
 	ItemPointerData row;
 	TransactionId xmin;
 	uint64		log_pages;		/* of the index at that time */
+	bool		stale;			/* many rows have changed since */
 	int			n;				/* number of bounds; 0: there is no histogram that would do */
 	Datum	   *bound;
 	MemoryContext cxt;			/* of the bounds */
@@ -56,15 +55,6 @@ typedef struct Histogram
 
 static Histogram histogram[INDEXES];
 static SfxMemoTable table = SFX_MEMO_TABLE(histogram);
-
-/* Is the plan of a kind that depends on few rows only by their being few? */
-static bool
-reads_one_table(const PlannerInfo *root, const RelOptInfo *rel)
-{
-	return root->parent_root == NULL && root->tuple_fraction == 0 && root->parse->limitCount == NULL &&
-		rel->reloptkind == RELOPT_BASEREL && rel->joininfo == NIL &&
-		bms_membership(root->all_baserels) == BMS_SINGLETON;
-}
 
 /* ---- loading ---- */
 
@@ -156,11 +146,12 @@ load(Histogram *h, Relation index, HeapTuple row, const SfxMeta *meta)
 	h->row = row->t_self;
 	h->xmin = HeapTupleHeaderGetRawXmin(row->t_data);
 	h->log_pages = log_pages(meta);
-	if (is_simple(type) && !is_stale(index->rd_index->indrelid, meta))
+	h->stale = is_stale(index->rd_index->indrelid, meta);
+	if (is_simple(type) && !h->stale)
 		load_bounds(h, row, type, index->rd_indcollation[0]);
 }
 
-/* The histogram of the index's first column, up to date; NULL: none would do. */
+/* What is kept of the index's first column, up to date; NULL: its metapage cannot be read. */
 static Histogram *
 histogram_of(Relation index, HeapTuple row)
 {
@@ -175,7 +166,7 @@ histogram_of(Relation index, HeapTuple row)
 		h->xmin != HeapTupleHeaderGetRawXmin(row->t_data) ||
 		log_pages(&glance->meta) > 2 * h->log_pages + LOG_PAGES)
 		load(h, index, row, &glance->meta);
-	return h->n > 0 ? h : NULL;
+	return h;
 }
 
 /* ---- searching ---- */
@@ -253,31 +244,58 @@ narrow(Histogram *h, Relation index, const RelOptInfo *rel, AttrNumber attno, co
 	return true;
 }
 
-bool
-sfx_histogram_will_do(const PlannerInfo *root, const RelOptInfo *rel, const IndexOptInfo *info, AttrNumber attno)
+/* The index's kept histogram, with the table's statistics of its first column, in row. */
+typedef struct Source
 {
 	Relation	index;
-	HeapTuple	row;
-	Histogram  *h;
+	HeapTuple	row;			/* NULL: there are none */
+	Histogram  *h;				/* NULL: not to be had */
+} Source;
+
+static Source
+open_source(Oid relid, const IndexOptInfo *info)
+{
+	Source		s = {NULL};
+
+	s.row = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(relid), Int16GetDatum(info->indexkeys[0]), BoolGetDatum(false));
+	if (!HeapTupleIsValid(s.row))
+		return s;
+	/* the planner holds a lock on it */
+	s.index = index_open(info->indexoid, NoLock);
+	s.h = histogram_of(s.index, s.row);
+	return s;
+}
+
+static void
+close_source(const Source *s)
+{
+	if (s->row == NULL)
+		return;
+	index_close(s->index, NoLock);
+	ReleaseSysCache(s->row);
+}
+
+bool
+sfx_histogram_is_fresh(Oid relid, const IndexOptInfo *info)
+{
+	Source		s = open_source(relid, info);
+	bool		result = s.h && !s.h->stale;
+
+	close_source(&s);
+	return result;
+}
+
+bool
+sfx_histogram_has_few(Oid relid, const RelOptInfo *rel, const IndexOptInfo *info)
+{
+	Source		s = open_source(relid, info);
 	int			first = -1,
 				last = INT_MAX;
-	bool		simple = true;
+	bool		all = s.h && s.h->n > 0;
 
-	if (!reads_one_table(root, rel) || info->indexkeys[0] != attno)
-		return false;
-	row = SearchSysCache3(STATRELATTINH, ObjectIdGetDatum(root->simple_rte_array[rel->relid]->relid),
-						  Int16GetDatum(attno), BoolGetDatum(false));
-	if (!HeapTupleIsValid(row))
-		return false;
-	/* the planner holds a lock on it */
-	index = index_open(info->indexoid, NoLock);
-	h = histogram_of(index, row);
-	if (h)
-	{
-		foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
-			simple = simple && narrow(h, index, rel, attno, (OpExpr *) rinfo->clause, &first, &last);
-	}
-	index_close(index, NoLock);
-	ReleaseSysCache(row);
-	return h && simple && first >= 0 && last < h->n && (last - first) * FEW <= h->n - 1;
+	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
+		all = all && narrow(s.h, s.index, rel, info->indexkeys[0], (OpExpr *) rinfo->clause, &first, &last);
+	all = all && first >= 0 && last < s.h->n && (last - first) * FEW <= s.h->n - 1;
+	close_source(&s);
+	return all;
 }

@@ -71,15 +71,17 @@ go_together(RelOptInfo *rel, const IndexOptInfo *info, int col)
 	return true;
 }
 
-/* Is it an index of ours that has all rows? */
-static bool
-tells_of_all(const IndexOptInfo *info)
+bool
+sfx_tells_of_all(const IndexOptInfo *info)
 {
 	return sfx_is_our_info(info) && info->indpred == NIL && !info->hypothetical;
 }
 
-int
-sfx_chain_length(RelOptInfo *rel, const IndexOptInfo *info)
+/*
+ * How many of an index's leading columns can be shown together (E1).  0: fewer than two.
+ */
+static int
+chain_length(RelOptInfo *rel, const IndexOptInfo *info)
 {
 	int			n = 0;
 
@@ -89,30 +91,31 @@ sfx_chain_length(RelOptInfo *rel, const IndexOptInfo *info)
 }
 
 IndexOptInfo *
-sfx_telling_index(RelOptInfo *rel, AttrNumber attno, int *col)
+sfx_telling_index(RelOptInfo *rel, AttrNumber attno, int *col, int *ncols)
 {
 	IndexOptInfo *first = NULL;
 	IndexOptInfo *chain = NULL;
-	int			length = 0;
 
+	*ncols = 0;
 	foreach_node(IndexOptInfo, info, rel->indexlist)
 	{
 		int			n;
 
-		if (!tells_of_all(info))
+		if (!sfx_tells_of_all(info))
 			continue;
 		if (info->indexkeys[0] == attno && (first == NULL || info->pages < first->pages))
 			first = info;
-		n = info->nkeycolumns > 1 ? sfx_chain_length(rel, info) : 0;
-		if (n > length || (n > 0 && n == length && info->pages < chain->pages))
+		n = info->nkeycolumns > 1 ? chain_length(rel, info) : 0;
+		if (n > *ncols || (n > 0 && n == *ncols && info->pages < chain->pages))
 		{
 			chain = info;
-			length = n;
+			*ncols = n;
 		}
 	}
-	for (*col = 0; *col < length; ++*col)
+	for (*col = 0; *col < *ncols; ++*col)
 		if (chain->indexkeys[*col] == attno)
 			return chain;
 	*col = 0;
+	*ncols = 1;
 	return first;
 }
