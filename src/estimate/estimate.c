@@ -15,8 +15,8 @@
  * - if every condition on the column, wherever core may look for one at that time, was understood
  *   (E1);
  * - if one of them, or of those on a later column of the index, is an inequality: ANALYZE tells
- *   well enough what an equality finds, and planning a lookup should not take longer than the
- *   lookup (E1);
+ *   well enough what an equality or a test for NULL finds, and planning a lookup should not take
+ *   longer than the lookup (E1);
  * - to users who may see the column in all rows, because they reveal something of it (E1).
  *
  * A later column of an index is shown as it is distributed where the columns before it have the
@@ -103,7 +103,7 @@ count_for(PlannerInfo *root, RelOptInfo *rel, const IndexOptInfo *info, AttrNumb
 	return tuple;
 }
 
-/* Is it an equality, or a list or an OR of equalities? */
+/* Is it an equality or a test for NULL, or a list or an OR of such? */
 static bool
 finds_single_values(Node *clause)
 {
@@ -112,7 +112,7 @@ finds_single_values(Node *clause)
 	if (IsA(clause, ScalarArrayOpExpr))
 		return array->useOr && op_mergejoinable(array->opno, exprType(linitial(array->args)));
 	if (!is_orclause(clause))
-		return sfx_is_equality(clause);
+		return IsA(clause, NullTest) || sfx_is_equality(clause);
 	foreach_ptr(Node, arm, ((BoolExpr *) clause)->args)
 	{
 		if (!finds_single_values(arm))
@@ -122,8 +122,8 @@ finds_single_values(Node *clause)
 }
 
 /*
- * Is there a condition on the table that may be other than equalities?  Most lookups have none, and
- * end here.
+ * Is there a condition on the table that may be other than equalities and tests for NULL?  Most
+ * lookups have none, and end here.
  */
 static bool
 any_inequality(const RelOptInfo *rel)
