@@ -7,7 +7,8 @@
 #
 #	statement	point, range, sum, order, distinct (of 100 rows), update_index, update, transaction,
 #				append (a row above all others), beside (append, then point); default: point range
-#				update_index transaction
+#				update_index transaction.  everyday: what applications ask of a shop, planned each
+#				time (tables of everyday.sql; or one of them, named in footprint.pl)
 #
 # Each is counted for n and for 2n of them; the difference is of n that came when all was in memory.
 # "method" is the part inside of nbtree's functions or of surfidx.so.
@@ -34,22 +35,30 @@ count()
 	callgrind_annotate --auto=no --threshold=100 "$WORK/copy/counted" | perl bench/footprint.pl sums
 }
 
+everyday=" $(perl bench/footprint.pl everyday) "
+statements=${words[*]:-point range update_index transaction}
+statements=${statements/everyday/$everyday}
+shop=
+for statement in $statements; do
+	[[ $everyday != *" $statement "* ]] || shop=yes
+done
 own_cluster made "autovacuum = off" "shared_buffers = 256MB"
 for am in $ams; do
 	sql -c "CREATE EXTENSION IF NOT EXISTS surfidx" -c "CREATE TABLE s (id int, k int, c char(120), pad char(60))" -c "SELECT setseed(0.5)" \
 		-c "INSERT INTO s SELECT i, 1 + random() * $rows, repeat(md5(i::text), 3), md5(i::text) FROM generate_series(1, $rows) i" \
 		-c "CREATE UNIQUE INDEX ON s USING $am (id)" -c "CREATE INDEX ON s USING $am (k)" >/dev/null
+	[ -z "$shop" ] || sql -q -v am="$am" -f bench/everyday.sql 2>/dev/null
 	# in a session of its own: what the first one has written is counted before
-	sql -c "VACUUM (FREEZE, ANALYZE) s"
+	sql -c "VACUUM (FREEZE, ANALYZE)"
 	cluster_stop
 	cp -a "$PGDATA" "$WORK/data.$am"
 	as_user "$BINDIR/pg_ctl" -D "$PGDATA" -l "$CLUSTER_LOG" -w start >/dev/null
 	CLUSTER_RUNNING=$PGDATA
-	sql -c "DROP TABLE s"
+	sql -c "DROP TABLE IF EXISTS s, customers, orders, items" 2>/dev/null
 done
 cluster_stop
 printf 'am\tstatement\tinstructions\tmisses\tmethod\tmethod_misses\n' >"$out"
-for statement in ${words[*]:-point range update_index transaction}; do
+for statement in $statements; do
 	for am in $ams; do
 		first=$(count "$am" "$statement" "$transactions")
 		second=$(count "$am" "$statement" $((2 * transactions)))
