@@ -10,7 +10,7 @@
 #			pgbench		bench/run.sh pgbench: -S and TPC-B, by the clock and in CPU time
 #			write		bench/write.sh: inserts of 10 and 100 %
 #			clients		bench/write.sh --clients: single rows by 1 to 8 sessions
-#			churn, recovery, zipf	bench/write.sh with that option
+#			churn, recovery	bench/write.sh with that option
 #			timeseries	bench/timeseries.sh: what filters save
 #			load		bench/load.sh: YCSB A to F, TPC-B, order entry (with keys, too), series
 #			buffers		bench/load.sh with shared_buffers of a fifth of the btree's size or less: index larger than memory
@@ -53,7 +53,7 @@ while [ $# -gt 0 ]; do
 		--transactions) transactions=$2; shift ;;
 		--secs) secs="--secs $2"; shift ;;
 		--out) out=$(realpath -m "$2"); shift ;;
-		core | tables | counts | idle | pgbench | write | clients | churn | recovery | zipf | timeseries) parts="$parts $1" ;;
+		core | tables | counts | idle | pgbench | write | clients | churn | recovery | timeseries) parts="$parts $1" ;;
 		outgrow | burst | hybrid) parts="$parts $1" ;;
 		load | buffers | memory | elastic | beside | peers | growth | first | replica | backup) parts="$parts $1" ;;
 		*) die "what is \"$1\"? See the head of bench/full.sh" ;;
@@ -95,7 +95,7 @@ run_part()
 		idle) bench/idle.sh $(of_rows) --out "$out/$1.tsv" ;;
 		pgbench) bench/run.sh pgbench --runs "$runs" --out "$out/$1.tsv" ;;
 		write) bench/write.sh $(of_rows) --runs "$runs" --out "$out/$1.tsv" ;;
-		clients | churn | recovery | zipf) bench/write.sh --$1 $(of_rows) $secs --runs "$runs" --out "$out/$1.tsv" ;;
+		clients | churn | recovery) bench/write.sh --$1 $(of_rows) $secs --runs "$runs" --out "$out/$1.tsv" ;;
 		timeseries) bench/timeseries.sh $(of_rows) --out "$out/$1.tsv" ;;
 		load) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --out "$out/$1.tsv" ;;
 		buffers) bench/load.sh $(of_rows) --runs "$runs" --transactions "$transactions" --buffers "$(fifth)MB" --out "$out/$1.tsv" $ycsb ;;
@@ -114,7 +114,7 @@ run_part()
 
 mkdir -p "$out"
 failed=
-for part in ${parts:-core tables counts idle pgbench write clients churn recovery zipf timeseries \
+for part in ${parts:-core tables counts idle pgbench write clients churn recovery timeseries \
 	load buffers memory outgrow elastic burst hybrid beside peers growth first replica backup}; do
 	echo "## $part"
 	t0=$SECONDS

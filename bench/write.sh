@@ -1,7 +1,7 @@
 #!/bin/bash
 # The write path beside btree: CPU and WAL per inserted row, merges included, and what the index has grown to.
 #
-#	bench/write.sh [--rows n] [--runs n] [--full | --clients | --latency | --churn | --recovery | --zipf] [--secs n] [--out file.tsv] [key set]...
+#	bench/write.sh [--rows n] [--runs n] [--full | --clients | --latency | --churn | --recovery] [--secs n] [--out file.tsv] [key set]...
 #
 #	key sets	int8 uuid4 hostmail serial (default: all), and those of bench/schema.sql
 #	--rows n	rows in the table before (default 2000000)
@@ -11,8 +11,6 @@
 #	--latency	instead: the same by 2 clients, random, with a delta of 256 kB, so that merges run nearly all the time: p99 and maximum
 #	--churn		instead: updates of the indexed column by 2 clients for --secs (default 120) with autovacuum on: size beside fresh
 #	--recovery	instead: SIGKILL with a full delta; seconds until the server answers again, and of the first scan
-#	--zipf		instead: lookups of which most go to the newest tenth of the rows, that tenth in the delta or merged: what merges that leave behind
-#				what is read often (merge_cold) could gain; then rows and lookups by turns, with and without merge_cold (merge_ratio 0.02)
 #	--out file	the medians as a TSV (default build/write.tsv)
 #
 # Needs Linux (/proc).  What the same inserts take into a table without an index is taken off.  The background worker
@@ -29,7 +27,6 @@ clients=
 latency=
 churn=
 recovery=
-zipf=
 sets=
 out=$PWD/build/write.tsv
 
@@ -43,7 +40,6 @@ while [ $# -gt 0 ]; do
 		--latency) latency=1 ;;
 		--churn) churn=1 ;;
 		--recovery) recovery=1 ;;
-		--zipf) zipf=1 ;;
 		--out) out=$(realpath -m "$2"); shift ;;
 		-*) die "what is \"$1\"? See the head of bench/write.sh" ;;
 		*) sets="$sets $1" ;;
@@ -247,37 +243,6 @@ write_recovery()
 	report_runs "$out" "SELECT 'int8' AS key_set, $rows AS entries, * FROM bench.recovery"
 }
 
-# ---- keys that are read often ----
-
-write_zipf()
-{
-	local i requests
-
-	sql -c "CALL bench.zipf_tables($rows)"
-	for ((i = 0; i < runs; i++)); do
-		sql -c "CALL bench.zipf('btree', 'btree')" -c "CALL bench.zipf('surfidx', 'often read in the delta')" \
-			-c "CALL bench.zipf('surfidx', 'all merged')"
-	done
-	sql -P footer=off -P border=0 -c "SELECT how, bench.number(percentile_cont(0.5) WITHIN GROUP (ORDER BY ns)) AS \"ns per lookup\", bench.number(min(ns)) AS least,
-		bench.number(max(ns)) AS greatest, round(100 * avg(newest)) AS \"% to the newest tenth\" FROM bench.zipf_run GROUP BY 1 ORDER BY 1"
-	sql -c "CALL bench.mixed_tables($rows)"
-	for ((i = 0; i < runs; i++)); do
-		sql -c "CALL bench.mixed('', 'none', 'none', '')"
-		for requests in latest spread; do
-			sql -c "CALL bench.mixed('$requests', 'btree', 'btree', '')" -c "CALL bench.mixed('$requests', 'surfidx', 'merge_cold = off', 'WITH (merge_ratio = 0.02)')" \
-				-c "CALL bench.mixed('$requests', 'surfidx', 'merge_cold = on', 'WITH (merge_ratio = 0.02, merge_cold = on)')"
-			sql -c "SELECT surfidx_check('w_index', true)" >/dev/null
-		done
-	done
-	sql -P footer=off -P border=0 -c "WITH m AS (SELECT requests, how, percentile_cont(0.5) WITHIN GROUP (ORDER BY lookup) AS lookup, percentile_cont(0.5) WITHIN GROUP (ORDER BY row_cpu) AS row_cpu,
-		percentile_cont(0.5) WITHIN GROUP (ORDER BY row_wal) AS row_wal, percentile_cont(0.5) WITHIN GROUP (ORDER BY size) AS size, percentile_cont(0.5) WITHIN GROUP (ORDER BY merges) AS merges FROM bench.mixed_run GROUP BY 1, 2)
-		SELECT requests, how, bench.number(lookup) AS \"ns per lookup\", bench.number(row_cpu - none_cpu) AS \"ns per row\", bench.number(row_wal - none_wal) AS \"WAL bytes per row\", bench.number(size) AS \"bytes per entry\", merges
-		FROM m, (SELECT row_cpu, row_wal FROM m WHERE how = 'none') n (none_cpu, none_wal) WHERE how <> 'none' ORDER BY 1, 2"
-	report_runs "$out" "SELECT 'int8' AS key_set, $rows AS entries, 'lookup, ns' AS metric, CASE how WHEN 'all merged' THEN 'merged' WHEN 'btree' THEN how ELSE 'delta' END AS am, ns AS value FROM bench.zipf_run
-		UNION ALL SELECT 'int8', $rows, requests || ', ' || metric, replace(how, 'merge_cold = ', 'cold_'), value FROM bench.mixed_run, (SELECT avg(row_cpu), avg(row_wal) FROM bench.mixed_run WHERE how = 'none') n (none_cpu, none_wal),
-			LATERAL (VALUES ('lookup, ns', lookup), ('inserted row, CPU ns', row_cpu - none_cpu), ('inserted row, WAL bytes', row_wal - none_wal)) v (metric, value) WHERE how <> 'none'"
-}
-
 own_cluster write "shared_buffers = ${BENCH_SHARED_BUFFERS:-2GB}" "max_wal_size = 64GB" "checkpoint_timeout = 1h" "autovacuum = off" \
 	"maintenance_work_mem = 512MB" "work_mem = 256MB" "max_parallel_maintenance_workers = 0" "max_parallel_workers_per_gather = 0" "jit = off" \
 	${BENCH_CONF:+"$BENCH_CONF"}
@@ -290,8 +255,6 @@ elif [ -n "$churn" ]; then
 	write_churn
 elif [ -n "$recovery" ]; then
 	write_recovery
-elif [ -n "$zipf" ]; then
-	write_zipf
 else
 	write_sets
 fi

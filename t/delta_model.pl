@@ -2,8 +2,8 @@
 # locks are tried; without some of the rules something goes wrong (src/README.md: D2, I1, I9, M2, R1
 # to R3, R4, U1, V1 to V3). R1, R3, R4 and the first wait of V3 stand in for each other here: two
 # of them have to be left out. It runs no server: what the code does under one lock is one step.
-# Not in it: batches that end (R4), runs, M7, interrupted VACUUMs, pages of a dropped generation that
-# come into other hands (so each way along the log is there).
+# Not in it: batches that end (R4), runs, interrupted VACUUMs, pages of a dropped generation that come
+# into other hands (so each way along the log is there).
 #
 # A state is a hash of strings:
 #	gens	generations that the metapage lists, newest first, a digit each

@@ -28,7 +28,7 @@ CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
 CREATE TABLE t (id int NOT NULL, n numeric, s text, c text COLLATE "C", m mood, r int4range, d date, v varchar(20), a int[]);
 CREATE UNIQUE INDEX t_id ON t USING surfidx (id) INCLUDE (n, r);
 CREATE UNIQUE INDEX t_nnd ON t USING surfidx (id, a) NULLS NOT DISTINCT;
-CREATE INDEX t_opts ON t USING surfidx (n) WITH (delta_size = 128, merge_ratio = 0.25, run_ratio = 0.125, filter = surf, surf_real_bits = 6, surf_hash_bits = 2, hope = 'off', codec = 'for', merge_cold = on, fillfactor = 70, deduplicate_items = off);
+CREATE INDEX t_opts ON t USING surfidx (n) WITH (delta_size = 128, merge_ratio = 0.25, run_ratio = 0.125, filter = surf, surf_real_bits = 6, surf_hash_bits = 2, hope = 'off', codec = 'for', fillfactor = 70, deduplicate_items = off);
 CREATE INDEX t_desc ON t USING surfidx (d DESC NULLS LAST, m, s DESC, n NULLS FIRST);
 CREATE INDEX t_class ON t USING surfidx (c text_pattern_ops, v varchar_pattern_ops, n numeric_raw DESC);
 CREATE INDEX t_coll ON t USING surfidx (s COLLATE ci, c COLLATE "en-x-icu", v COLLATE "POSIX");

@@ -236,9 +236,6 @@ sfx_define_reloptions(void)
 					   hope_values, SFX_HOPE_AUTO,
 					   "Valid values are \"auto\", \"off\", \"single\", \"double\", \"3grams\", \"4grams\", \"alm\", \"alm_improved\" and \"fsst\".",
 					   lock);
-	add_bool_reloption(sfx_relopt_kind, "merge_cold",
-					   "Merges leave behind in the delta what lookups have asked for since it came there.",
-					   false, lock);
 	add_enum_reloption(sfx_relopt_kind, "keys",
 					   "What leaves have of keys: full, or cut to what tells them apart.",
 					   keys_values, UNSET, "Valid values are \"full\" and \"cut\".", lock);
@@ -268,7 +265,6 @@ sfx_options(Datum reloptions, bool validate)
 		{"run_ratio", RELOPT_TYPE_REAL, offsetof(StoredOptions, opt.run_ratio)},
 		{"codec", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.codec)},
 		{"hope", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.hope)},
-		{"merge_cold", RELOPT_TYPE_BOOL, offsetof(StoredOptions, opt.merge_cold)},
 		{"keys", RELOPT_TYPE_ENUM, offsetof(StoredOptions, opt.keys)},
 		{"size_limit", RELOPT_TYPE_STRING, offsetof(StoredOptions, size_limit)},
 		{"fillfactor", RELOPT_TYPE_INT, offsetof(StoredOptions, fillfactor)},
@@ -327,14 +323,6 @@ sfx_opt_codec(Relation index)
 	SfxOptions *opt = (SfxOptions *) index->rd_options;
 
 	return opt ? opt->codec : 0;
-}
-
-bool
-sfx_opt_merge_cold(Relation index)
-{
-	SfxOptions *opt = (SfxOptions *) index->rd_options;
-
-	return opt && opt->merge_cold;
 }
 
 SfxLeafKeys

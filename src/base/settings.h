@@ -23,7 +23,6 @@ typedef struct SfxOptions
 	int			size_limit;		/* kB of trees and log; -1: none */
 	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */
 	int			hope;			/* SfxHopeScheme, SFX_HOPE_OFF or SFX_HOPE_AUTO */
-	bool		merge_cold;		/* merges leave entries in the delta that are read often */
 	int			keys;			/* SfxLeafKeys; -1: surfidx.keys */
 } SfxOptions;
 
@@ -62,7 +61,6 @@ extern int	sfx_opt_delta_size(Relation index); /* kB */
 extern double sfx_opt_merge_ratio(Relation index);
 extern double sfx_opt_run_ratio(Relation index);
 extern int	sfx_opt_codec(Relation index);
-extern bool sfx_opt_merge_cold(Relation index);
 
 /* How rests of keys are coded: an SfxHopeScheme, or one of these. */
 #define SFX_HOPE_OFF	0

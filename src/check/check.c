@@ -21,7 +21,6 @@
  */
 #include "surfidx.h"
 #include "alloc.h"
-#include "carried.h"
 #include "check.h"
 #include "dict.h"
 #include "find.h"
@@ -194,9 +193,7 @@ check_all(void *arg)
 		sfx_check_rows_begin(cs);
 	for (int g = 0; g < cs->meta.ngens; g++)
 	{
-		/* entries that were carried over stand in the source and in a newer generation */
-		cs->moving = cs->meta.resume[SFX_RESUME_GEN].source == cs->meta.gens[g].gen ||
-			(g > 0 && g == cs->meta.ngens - 1 && sfx_carried_from(&cs->meta, g));
+		cs->moving = cs->meta.resume[SFX_RESUME_GEN].source == cs->meta.gens[g].gen;
 		sfx_check_generation(cs, g);
 	}
 	sfx_check_trees(cs);

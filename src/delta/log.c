@@ -499,7 +499,7 @@ sfx_log_count(Relation index, SfxMeta *meta)
  * sealed (D2).
  */
 bool
-sfx_log_freeze(Relation index, bool carry, SfxMeta *meta)
+sfx_log_freeze(Relation index, SfxMeta *meta)
 {
 	Buffer		metabuf,
 				tailbuf;
@@ -518,7 +518,6 @@ sfx_log_freeze(Relation index, bool carry, SfxMeta *meta)
 	meta->gens[0].sealed = h->before + h->nentries;
 	memmove(&meta->gens[1], &meta->gens[0], meta->ngens * sizeof(SfxGen));
 	meta->ngens++;
-	meta->carried = (uint8) (meta->carried << 1 | (carry ? 1 : 0));
 	meta->gens[0].gen = meta->next_gen++;
 	meta->gens[0].first = meta->gens[0].tail = InvalidBlockNumber;
 	meta->gens[0].pages = 0;

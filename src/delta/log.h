@@ -92,10 +92,9 @@ extern void sfx_log_forget_tail(Relation index);
 
 /*
  * Seal the active generation and open the next (D2); needs the merge lock.  *meta: the metapage
- * after that.  carry: the new generation may be given entries of older ones (M7).  False: the log
- * is empty, or there are SFX_MAX_GENS generations.
+ * after that.  False: the log is empty, or there are SFX_MAX_GENS generations.
  */
-extern bool sfx_log_freeze(Relation index, bool carry, SfxMeta *meta);
+extern bool sfx_log_freeze(Relation index, SfxMeta *meta);
 
 /* As sfx_page_alloc, for the next page of the active generation's log (log_place.c). */
 extern Buffer sfx_page_alloc_log(Relation index, const SfxMeta *meta);

@@ -307,7 +307,7 @@ sort_piece(SfxLogSorted *s)
 	}
 	if (moves == 0)
 		qsort(entry, s->nentries, sizeof(SfxEntry), compare_entries);
-	/* an entry that was carried over may be there twice */
+	/* an entry without a row (X7) comes again if a row of its key gets its TID */
 	for (uint32 i = 0; i < s->nentries; i++)
 		if (n == 0 || compare_entries(&entry[n - 1], &entry[i]) != 0)
 			entry[n++] = entry[i];

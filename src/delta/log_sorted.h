@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * log_sorted.h - a generation whose log is nearly in order, read as if it were (D8)
  *
- * For merges, which hold the merge lock in all calls that read pages: a sealed log changes in its
- * dead flags alone then, and VACUUM sets these under that lock or before a merge begins (M2).
+ * For merges, which hold the merge lock in all calls that read pages.  A sealed log changes in its
+ * dead flags alone, and these are read anew where the lock was given up (M2).
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_LOG_SORTED_H

@@ -65,7 +65,6 @@ sfx_generation_drop(Relation index, uint32 gen, const SfxHorizon *horizon, uint6
 	if (meta.ngens < 2 || dropped.gen != gen)
 		sfx_corrupt(index, SFX_META_BLKNO, "what was merged is not the oldest generation");
 	memset(&meta.gens[--meta.ngens], 0, sizeof(SfxGen));
-	meta.carried &= (1 << meta.ngens) - 1;
 	memset(&meta.resume[SFX_RESUME_GEN], 0, sizeof(SfxResume));
 	meta.merges++;
 	meta.work.entries += dropped.sealed;

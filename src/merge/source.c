@@ -4,7 +4,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "carried.h"
 #include "delta.h"
 #include "dict.h"
 #include "find.h"
@@ -20,6 +19,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#define CHUNK_ENTRIES	512
+#define CHUNK_BYTES		65536
 #define FEW_PAGES	16			/* pages of log whose image is made quickly, or exists */
 #define DEAD_SHARE	16			/* if one entry in so many is known to be dead, the image is used,
 								 * which lacks them */
@@ -38,24 +39,24 @@ sfx_source_init(SfxSource *src, Relation index, const SfxOrder *order, const Sfx
 	src->block = run != 0 ? palloc(sizeof(SfxBlock)) : NULL;
 	if (log != NULL)
 	{
-		Assert(run == 0 && !sfx_carried_from(meta, g));
+		Assert(run == 0);
 		sfx_log_sorted_begin(log, meta, g);
 		return;
 	}
-	src->chunk = src->entry = palloc(sizeof(SfxEntry) * SFX_SOURCE_CHUNK);
-	src->bytes = palloc(SFX_SOURCE_BYTES + SFX_MAX_ENTRY);
+	src->chunk = src->entry = palloc(sizeof(SfxEntry) * CHUNK_ENTRIES);
+	src->bytes = palloc(CHUNK_BYTES + SFX_MAX_ENTRY);
 }
 
 /*
- * Not if entries of the generation may have been carried over (M7), nor if readers have taken many
- * out of its image (X1): a merge of the log would bring these to the tree.
+ * Not if readers have taken many entries out of the image (X1): a merge of the log would bring these
+ * to the tree.
  */
 SfxLogSorted *
 sfx_source_log(Relation index, const SfxOrder *order, const SfxMeta *meta, int g)
 {
 	SfxLogSorted *log;
 
-	if (order != NULL || meta->gens[g].pages < FEW_PAGES || sfx_carried_from(meta, g) ||
+	if (order != NULL || meta->gens[g].pages < FEW_PAGES ||
 		(log = sfx_log_sorted(index, order, meta, g)) == NULL)
 		return NULL;
 	if (sfx_image_known_dead(index, meta, g) <= sfx_log_sorted_seen(log) / DEAD_SHARE ||
@@ -82,7 +83,7 @@ chunk_clear(SfxSource *src)
 static bool
 chunk_is_full(const SfxSource *src)
 {
-	return src->n == SFX_SOURCE_CHUNK || src->used >= SFX_SOURCE_BYTES;
+	return src->n == CHUNK_ENTRIES || src->used >= CHUNK_BYTES;
 }
 
 /*
@@ -214,38 +215,18 @@ chunk_ascends(const SfxSource *src, const SfxPos *pos)
 }
 
 /* Fill the chunk; an image that was filled in another order (K4) is discarded and filled again. */
-static void
-fill_sound_chunk(SfxSource *src, const SfxPos *pos)
+static bool
+generation_seek(SfxSource *src, const SfxPos *pos)
 {
 	fill_chunk(src, pos);
 	if (src->order == NULL || chunk_ascends(src, pos) || SFX_MUTANT("chunks in any order"))
-		return;
+		return src->n > 0;
 	sfx_image_forget(src->index, src->meta, src->meta->gens[src->g].gen);
 	fill_chunk(src, pos);
 	if (!chunk_ascends(src, pos))
 		sfx_out_of_order(src->index, src->order, src->meta->gens[src->g].first,
 						 "comparisons do not put the delta in an order");
-}
-
-/* Fill the chunk with entries that no newer generation has (M7). */
-static bool
-generation_seek(SfxSource *src, const SfxPos *pos)
-{
-	SfxPosBuf	next;
-
-	for (;;)
-	{
-		fill_sound_chunk(src, pos);
-		if (src->n == 0 || !sfx_carried_from(src->meta, src->g))
-			return src->n > 0;
-		next.pos = sfx_entry_pos(&src->entry[src->n - 1]);
-		next.pos.tid++;
-		sfx_pos_set(&next, &next.pos);
-		src->n = sfx_carry_leave_out(src->index, src->order, src->meta, src->g, src->entry, src->n);
-		if (src->n > 0 || !src->more)
-			return src->n > 0;
-		pos = &next.pos;
-	}
+	return src->n > 0;
 }
 
 static bool

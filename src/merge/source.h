@@ -16,9 +16,6 @@
  * The entries of one generation or run in order: copied out of its image or leaves chunk by chunk,
  * or read from its log if that is nearly in order (D8).
  */
-#define SFX_SOURCE_CHUNK	512
-#define SFX_SOURCE_BYTES	65536
-
 typedef struct SfxSource
 {
 	Relation	index;

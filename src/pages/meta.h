@@ -105,8 +105,7 @@ typedef struct SfxMeta
 	uint64		removals;		/* removal counter (V2): images as of a lower one have to read
 								 * their dead flags again */
 	uint8		gate;			/* 0 or 1: the gate that new scans pin */
-	uint8		carried;		/* bit g: gens[g] may have entries of older generations, put there
-								 * by carry.c (M7) */
+	uint8		reserved;		/* 0 */
 	uint16		shed;			/* dead entries that the last merge of a generation left out, per
 								 * 1,000 entries that it brought */
 	uint32		next_gen;

@@ -39,9 +39,6 @@ generations_fault(const SfxMeta *m)
 		if (g == 0 && gen->sealed != 0)
 			return psprintf("active generation %u is sealed", gen->gen);
 	}
-	if (m->carried >> m->ngens != 0)
-		return psprintf("entries were carried over to generations that are not listed (%x of %u)",
-						m->carried, m->ngens);
 	if (m->next_gen != m->gens[0].gen + 1)
 		return psprintf("the next generation is %u and the active one %u", m->next_gen,
 						m->gens[0].gen);

@@ -56,7 +56,6 @@ sfx_reader_begin(Relation index, const SfxOrder *order, bool gate)
 	r->stretch.at = 0;
 	r->stretch.step = 1;
 	end_step(r);
-	r->touches = sfx_opt_merge_cold(index);
 	r->warms = sfx_opt_keys(index) == SFX_LEAVES_BOUND;
 	r->warmed = false;
 	r->want.believe = r->filter.maybe = r->filter.keys_only = false;

@@ -117,8 +117,6 @@ copy_batch(SfxReader *r, SfxImage *img, Batch *b)
 		{
 			b->has_flagged |= flagged;
 			batch_add(b, &e);
-			if (r->range.touches)
-				sfx_delta_touch(d, &a, &c);
 		}
 		have = forward(r) ? sfx_delta_next(d, &a, &c) : sfx_delta_prev(d, &a, &c);
 	}

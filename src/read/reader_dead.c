@@ -3,7 +3,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "carried.h"
 #include "dead_leaf.h"
 #include "dead_rows.h"
 #include "find.h"
@@ -168,13 +167,7 @@ remove_from_image(SfxReader *r, const SfxMeta *meta, uint32 gen, SfxEntry **entr
 	Assert(BufferIsValid(r->gate.buf) && n <= REMOVED_AT_ONCE);
 	while (g < meta->ngens && meta->gens[g].gen != gen)
 		g++;
-
-	/*
-	 * a merge on its way leaves out of an older generation what this one has: it has to go on
-	 * having it (M7)
-	 */
-	if (g == meta->ngens ||
-		(g < meta->ngens - 1 && sfx_carried(meta, g) && !SFX_MUTANT("kill what was carried over")))
+	if (g == meta->ngens)
 		return;
 	for (int i = 0; i < n; i++)
 		tids[i] = entries[i]->tid;

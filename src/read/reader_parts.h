@@ -176,7 +176,6 @@ typedef struct ReaderRange
 	bool		follows;		/* the range comes after another one of the same scan */
 	bool		placed;			/* the range's first step has been made, and ... */
 	bool		anchor_inclusive;	/* ANCHOR_POS */
-	bool		touches;		/* it is a lookup, which the image counts (carry.h) */
 	bool		cut_point;		/* it is a lookup for which one stored key of a cut leaf may do */
 	bool		notes_dead;		/* what is dead from a step's beginning on is noted (X8) */
 	Anchor		anchor;
@@ -334,7 +333,6 @@ struct SfxReader
 	MemoryContext cxt;			/* the owner's */
 	Relation	index;
 	const SfxOrder *order;
-	bool		touches;		/* lookups are counted in the image (carry.h) */
 	bool		warms;			/* leaves that are read become warm (heat.h) */
 	bool		warmed;			/* some have */
 

@@ -23,25 +23,10 @@ bound_cmp(const SfxReader *r, const Bound *a, const Bound *b, bool low)
 	return sfx_order_cmp_pos(r->order, &a->pos, &b->pos);
 }
 
-/* Is the range all of one key?  Not told of keys with rests (numeric). */
-static bool
-is_lookup(const SfxReader *r)
-{
-	const SfxPos *lo = &r->range.lo.pos;
-	const SfxPos *hi = &r->range.hi.pos;
-
-	if (r->range.point || r->order == NULL)
-		return r->range.point;
-	return !r->range.hi.inf && lo->len == hi->len && lo->len > 0 &&
-		lo->key[lo->len - 1] == SFX_MARK_BEFORE && hi->key[lo->len - 1] == SFX_MARK_AFTER &&
-		sfx_same_bytes(lo->key, lo->len - 1, hi->key, lo->len - 1);
-}
-
 /* The range is set: choose what its steps do beside reading. */
 static void
 choose(SfxReader *r)
 {
-	r->range.touches = r->touches && is_lookup(r);
 	r->range.cut_point = r->want.rechecks && r->range.point && r->range.lo.pos.tid == 0;
 	r->range.notes_dead = r->want.pass_dead && !r->range.point;
 	r->filter.ask = true;

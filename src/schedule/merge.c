@@ -2,12 +2,10 @@
  * merge.c - merges: which sources are merged, one after the other
  *
  * A source is the oldest frozen generation or a run; merge_source.c moves it into an older run,
- * group by group.  Rules M1 to M7 (src/README.md, "merge").
+ * group by group.  Rules M1 to M6 (src/README.md, "merge").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "carried.h"
-#include "carry.h"
 #include "column.h"
 #include "dict_train.h"
 #include "log.h"
@@ -30,38 +28,6 @@
 #include "utils/timestamp.h"
 
 /*
- * Before the first group of a generation: append the entries that are read often to the active one,
- * if the freezing has allowed it (M7).  The merge lock is taken for each step, and between steps
- * only the position is remembered.
- */
-static void
-carry_over(Merge *m)
-{
-	SfxCarry   *c;
-	bool		more = m->manner == MERGE_POLITE && !m->full && sfx_opt_merge_cold(m->index);
-
-	if (!more)
-		return;
-	c = sfx_carry_begin(m->index, m->order);
-	while (more)
-	{
-		SfxMeta		meta;
-		int			source;
-
-		CHECK_FOR_INTERRUPTS();
-		if (!sfx_merge_take_lock(m))
-			break;
-		sfx_meta_read(m->index, &meta);
-		source = sfx_merge_find_source(m, &meta);
-		more = source > 0 && sfx_carried(&meta, 0) && meta.resume[SFX_RESUME_GEN].source != m->gen &&
-			sfx_carry_step(c, &meta, source);
-		sfx_merge_unlock(m->index);
-		SFX_STOP("carried over");
-	}
-	sfx_carry_end(c);
-}
-
-/*
  * The oldest frozen generation's number; 0 if there is none, or if the merge lock is busy.  If none
  * is frozen, the active one is frozen, provided that its number is at most `last`.
  */
@@ -69,7 +35,6 @@ static uint32
 next_generation(const Merge *m, uint32 last)
 {
 	SfxMeta		meta;
-	bool		carry = m->manner == MERGE_POLITE && sfx_merge_may_carry(m->index);
 
 	sfx_meta_read(m->index, &meta);
 	if (meta.ngens < 2)
@@ -81,7 +46,7 @@ next_generation(const Merge *m, uint32 last)
 		sfx_meta_read(m->index, &meta);
 		if (meta.ngens < 2 && meta.gens[0].gen <= last)
 		{
-			(void) sfx_log_freeze(m->index, carry, &meta);
+			(void) sfx_log_freeze(m->index, &meta);
 			SFX_STOP("frozen");
 		}
 		sfx_merge_unlock(m->index);
@@ -102,7 +67,6 @@ merge_generations(Merge *m)
 	m->run = 0;
 	while ((m->gen = next_generation(m, last)) != 0 && m->gen <= last)
 	{
-		carry_over(m);
 		if (!sfx_merge_source(m) && m->manner != MERGE_WAIT)
 			return false;
 	}

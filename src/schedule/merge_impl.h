@@ -74,12 +74,6 @@ typedef struct Merge
 extern bool sfx_merge_take_lock(const Merge *m);
 
 /*
- * Number of the source in the metapage's list of generations or runs; -1: it is gone, or not to be
- * merged.
- */
-extern int	sfx_merge_find_source(const Merge *m, const SfxMeta *meta);
-
-/*
  * Merge the source to its end.  False if the merge gave up, or if another backend finished the
  * source meanwhile.  Unless the merge is full, a run gives way to a delta that has become due.  The
  * merge lock is taken for each group, and not held on return.

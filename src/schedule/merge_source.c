@@ -5,7 +5,7 @@
  * leaves' entries with those of the source that fall between the group's fences, drops those that a
  * filter reports as dead, packs the others, and replaces pages and parent in one record (swap.c).
  * A merge calls this routine along the keys of a source, into an older run that policy.c chooses.
- * VACUUM calls it with a filter and without a source.  Rules M1 to M7 (src/README.md, "merge").
+ * VACUUM calls it with a filter and without a source.  Rules M1 to M6 (src/README.md, "merge").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -47,8 +47,12 @@ sfx_merge_take_lock(const Merge *m)
 	return true;
 }
 
-int
-sfx_merge_find_source(const Merge *m, const SfxMeta *meta)
+/*
+ * Number of the source in the metapage's list of generations or runs; -1: it is gone, or not to be
+ * merged.
+ */
+static int
+find_source(const Merge *m, const SfxMeta *meta)
 {
 	if (m->run == 0)
 		return meta->ngens > 1 && meta->gens[meta->ngens - 1].gen == m->gen ? meta->ngens - 1 : -1;
@@ -332,7 +336,7 @@ typedef enum
 static StepResult
 locked_step(Merge *m, SfxMeta *meta)
 {
-	int			source = sfx_merge_find_source(m, meta);
+	int			source = find_source(m, meta);
 	instr_time	began;
 	instr_time	took;
 	uint64		seen = 0;
@@ -348,7 +352,7 @@ locked_step(Merge *m, SfxMeta *meta)
 	}
 	set_target(m, meta, source);
 	/* the list of runs has shifted if a target was made */
-	source = sfx_merge_find_source(m, meta);
+	source = find_source(m, meta);
 	more = merge_step(m, meta, source, &seen);
 	note_progress(m, meta, source);
 	sfx_dict_review(m->index, meta, &m->stats, !more);

@@ -48,7 +48,6 @@
 #include "access/xlog.h"
 #include "utils/rel.h"
 
-#define CARRY_SHARE		4		/* one part in so many of a delta that is due may be carried over */
 #define FLOOR_PAGES		32		/* by ratio no smaller delta is merged, since starting a worker
 								 * takes some 3 ms */
 #define PATIENCE		2		/* times merge_ratio, of a delta that fills fast */
@@ -372,34 +371,6 @@ sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto)
 	}
 	/* the list of runs is nearly full, which can happen after changes of the storage parameters */
 	return meta->nruns >= SFX_MAX_RUNS - 1 ? meta->nruns - 2 : -1;
-}
-
-/* ---- what stays ---- */
-
-/*
- * Only a delta that is due by its size leaves entries.  An idle delta, and one that costs a few
- * leaves only, are merged as a whole, since the next merge is due only after as many inserts.
- */
-bool
-sfx_merge_may_carry(Relation index)
-{
-	DeltaSize	d;
-
-	if (!sfx_opt_merge_cold(index))
-		return false;
-	measure(index, &d);
-	return exceeds(&d, 1) != NULL && exceeds(&d, HELP_AT) == NULL;
-}
-
-uint64
-sfx_merge_carry_limit(Relation index, const SfxMeta *meta, int g)
-{
-	const SfxGen *gen = &meta->gens[g];
-	double		per_page = (double) gen->sealed / Max(gen->pages, 1);
-	double		by_ratio = Max(sfx_opt_merge_ratio(index) * SfxMetaMain(meta)->entries, FLOOR_PAGES * per_page);
-	double		bound = Min(max_log_pages(index) * per_page, by_ratio);
-
-	return (uint64) (Min(bound, (double) gen->sealed) / CARRY_SHARE);
 }
 
 /* ---- the public face ---- */

@@ -61,12 +61,4 @@ extern uint32 sfx_merge_run_target(Relation index, const SfxMeta *meta, int r, b
  */
 extern int	sfx_merge_run_due(Relation index, const SfxMeta *meta, uint32 upto);
 
-/*
- * May the merge that is due leave entries that are read often in the delta (storage parameter
- * merge_cold)?  And at most how many of generation meta->gens[g]?  The limit is low enough that the
- * next merge is not due because of them.
- */
-extern bool sfx_merge_may_carry(Relation index);
-extern uint64 sfx_merge_carry_limit(Relation index, const SfxMeta *meta, int g);
-
 #endif							/* SURFIDX_POLICY_H */

@@ -7,7 +7,6 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
-#include "carried.h"
 #include "column.h"
 #include "dead_pointers.h"
 #include "find.h"
@@ -235,9 +234,9 @@ raise_removals(Relation index)
 	sfx_meta_change(index, buf, &meta, SFX_META_REMOVALS, NULL);
 }
 
+/* Flag the dead entries of a generation's log. */
 static void
-/* Flag the dead entries of a generation's log.  delay: obey vacuum_cost_delay; not under a lock. */
-vacuum_generation(VacState *vs, const SfxMeta *meta, const SfxGen *gen, bool delay)
+vacuum_generation(VacState *vs, const SfxMeta *meta, const SfxGen *gen)
 {
 	BlockNumber blkno = gen->first;
 
@@ -245,10 +244,7 @@ vacuum_generation(VacState *vs, const SfxMeta *meta, const SfxGen *gen, bool del
 	{
 		BlockNumber next;
 
-		if (delay)
-			SfxVacuumDelay();
-		else
-			CHECK_FOR_INTERRUPTS();
+		SfxVacuumDelay();
 		next = vacuum_log_page(vs, meta, gen->gen, seq, blkno);
 		if (next == InvalidBlockNumber && seq + 1 < gen->pages)
 			must_be_merged(vs->index, gen->gen, blkno);
@@ -257,40 +253,10 @@ vacuum_generation(VacState *vs, const SfxMeta *meta, const SfxGen *gen, bool del
 }
 
 /*
- * A merge may carry entries from a frozen generation over into a newer one that VACUUM has passed
- * already (M7).  So generations with such entries are visited once more, under the merge lock,
- * which excludes merges.  Entries carried over later come from images that know the flags.
- */
-static void
-vacuum_carried(VacState *vs)
-{
-	SfxMeta		meta;
-	double		kept = vs->kept;
-	double		removed = vs->removed;
-
-	/*
-	 * without such generations there is nothing to do: later ones get entries from images that
-	 * know the flags
-	 */
-	sfx_meta_read(vs->index, &meta);
-	if (meta.carried == 0)
-		return;
-	sfx_merge_lock(vs->index);
-	sfx_meta_read(vs->index, &meta);
-	for (int g = meta.ngens - 1; g >= 0; g--)
-		if (sfx_carried(&meta, g) && !SFX_MUTANT("carried over behind VACUUM"))
-			vacuum_generation(vs, &meta, &meta.gens[g], false);
-	vs->kept = kept;
-	if (vs->removed > removed)
-		raise_removals(vs->index);
-	sfx_merge_unlock(vs->index);
-}
-
-static void
-/*
  * Flag the dead entries of all generations, the oldest first, and raise the removal counter (V1,
  * V2).
  */
+static void
 vacuum_log(VacState *vs)
 {
 	SfxMeta		meta;
@@ -299,7 +265,7 @@ vacuum_log(VacState *vs)
 		raise_removals(vs->index);
 	sfx_meta_read(vs->index, &meta);
 	for (int g = meta.ngens - 1; g >= 0; g--)
-		vacuum_generation(vs, &meta, &meta.gens[g], true);
+		vacuum_generation(vs, &meta, &meta.gens[g]);
 	SFX_STOP("log flagged");
 
 	/*
@@ -308,7 +274,6 @@ vacuum_log(VacState *vs)
 	 */
 	if (vs->flags_seen && !SFX_MUTANT("no removal counter"))
 		raise_removals(vs->index);
-	vacuum_carried(vs);
 }
 
 /* ---- the tree ---- */

@@ -51,7 +51,7 @@ sub filter
 {
 	my $kind = pick('none', 'none', 'bloom', 'surf', 'surf');
 
-	return "filter = $kind" . ($kind eq 'surf' && chance(0.5) ? ', surf_hash_bits = ' . rnd(5) . ', surf_real_bits = ' . rnd(9) : '') . ", hope = '" . pick(@dictionaries) . "', merge_cold = " . pick('on', 'off') . ', '
+	return "filter = $kind" . ($kind eq 'surf' && chance(0.5) ? ', surf_hash_bits = ' . rnd(5) . ', surf_real_bits = ' . rnd(9) : '') . ", hope = '" . pick(@dictionaries) . "', "
 	  . pick('keys = full', 'keys = cut', 'size_limit = ' . pick(64, 200, 1000));
 }
 

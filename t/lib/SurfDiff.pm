@@ -461,7 +461,6 @@ sub storage_parameters
 	my @options;
 
 	push @options, 'delta_size = ' . pick(64, 64, 128), 'merge_ratio = ' . pick('0.001', '0.1', '10') if chance(0.6);
-	push @options, 'merge_cold = on' if chance(0.4);
 	push @options, pick('keys = cut', 'size_limit = ' . pick(64, 100, 300)) if chance(0.6);
 	push @options, filter_option() if chance(0.4);
 	push @options, 'hope = ' . pick('single', 'double', '"3grams"', '"4grams"', 'alm', 'alm_improved', 'fsst') if chance(0.5);

@@ -46,14 +46,6 @@ sub dictionary
 	return;
 }
 
-# Lookups of what a merge then leaves in the delta, and a worker that merges.
-sub read_often
-{
-	sql('ALTER INDEX t_k SET (merge_cold = on, delta_size = 64, merge_ratio = 10)');
-	return (more() . ';' . more() . ';' . more(), 'SET enable_seqscan = off; SELECT count(n) FROM generate_series(' . (2000 * $turn - 3000) . ', ' . (2000 * $turn) . ', 7) g, LATERAL (SELECT n FROM t WHERE k = g OFFSET 0) x',
-		'RESET enable_seqscan; SET surfidx.auto_merge = on; ' . more() . '; ' . more() . '; SELECT pg_sleep(30)');
-}
-
 # A worker comes.
 sub ask
 {
@@ -72,8 +64,6 @@ my %way = (
 	'request taken' => sub { return ask() },
 	'index served' => sub { return ask() },
 	'nothing left' => sub { return ask() },
-	'entry carried over' => sub { return read_often() },
-	'carried over' => sub { return read_often() },
 	'dictionary made' => sub { dictionary(); return },
 	# at the end of the file, with free blocks in front of it
 	'dictionary page moved' => sub {

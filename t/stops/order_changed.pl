@@ -88,8 +88,7 @@ scenario 'walks through what is in another order', ['walks go back'], sub {
 	for my $walk ("SELECT count(*) FROM t WHERE v > '(0)'::changing",
 		"SELECT count(v) FROM t WHERE v > '(0)'::changing",
 		"SELECT surfidx_count('t_v', '(0)'::changing, NULL)", 'VACUUM t',
-		"SELECT surfidx_merge('t_v')",
-		"ALTER INDEX t_v SET (merge_cold = on); SELECT surfidx_merge('t_v')")
+		"SELECT surfidx_merge('t_v')")
 	{
 		in_memory($rows, '(i * 6151::int8) % 100003', '(i * 7919::int8) % 100000');
 		my $s = session();

@@ -443,6 +443,24 @@ scenario 'an entry that is merged between the two looks of a step', ['leaf befor
 	sound('t_k');
 };
 
+scenario 'a generation that becomes a run before a reader comes to it', ['no restart'], sub {
+	build(20000, 'CREATE INDEX t_k ON t USING surfidx (s)');
+	sql("SELECT surfidx_merge('t_k')");
+	sql('ALTER INDEX t_k SET (delta_size = 64, run_ratio = 10, merge_ratio = 10)');
+	sql('INSERT INTO t SELECT g, md5(g::text) FROM generate_series(20001, 30000) g');
+	my $s = reader();
+	arm('between generations', 'wait');
+	start("SELECT count(*), sum(k) FROM t WHERE s > ''", $s);
+	wait_at('between generations');
+	sql($vacuum);
+	is(sql("SELECT count(*) FROM surfidx_runs('t_k')"), 2, 'a run that the reader does not know');
+	# the generation's pages get a new life
+	sql('INSERT INTO t SELECT g, md5(g::text) FROM generate_series(30001, 50000) g');
+	release('between generations');
+	is(finish($s), '30000|450015000', 'every row once');
+	sound('t_k');
+};
+
 scenario 'an entry in two stages of a step whose keys nobody needs', ['twice in two stages'], sub {
 	sql(q{DROP TABLE IF EXISTS t; CREATE TABLE t (k int, s text COLLATE "C") WITH (autovacuum_enabled = off);
 		INSERT INTO t SELECT g, 'department ' || g * 7919 % 20011 || ' of the office at ' || g % 7 || '.example.org' FROM generate_series(1, 20000) g; CREATE INDEX t_k ON t USING surfidx (s)});
@@ -912,122 +930,7 @@ scenario 'a run waits for the rest of a delta', ['resume into any run'], sub {
 	each_once();
 };
 
-# ------------------------------------------------------------------------------------------ what stays in the delta (M7)
-
-# 7,000 keys in the delta, which is not due yet; every 10th up to 3,000 asked for.
-sub read_often
-{
-	build(7000, 'CREATE INDEX t_k ON t USING surfidx (k) WITH (merge_cold = on, delta_size = 64, merge_ratio = 10, run_ratio = 0)');
-	my $s = reader();
-	is(sql('SELECT count(*) FROM generate_series(10, 3000, 10) g, LATERAL (SELECT k FROM t WHERE k = g OFFSET 0) x', $s), '300', 'lookups');
-	return $s;
-}
-
-# The delta becomes due, and a worker comes for it.
-sub become_due
-{
-	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(7001, 8500) g; RESET surfidx.auto_merge');
-	return;
-}
-
-# A merge becomes due, and a worker comes to that point.  One that has just found nothing to do is
-# not started again at once: rows that fill a page of the log repeat the request.
-sub worker_at
-{
-	my ($point) = @_;
-	my $end = time + patience();
-	my $again = time + 2;
-
-	become_due();
-	until (sql("SELECT stop_waiting('$point')") > 0)
-	{
-		die "no worker comes to \"$point\"\n" if time > $end;
-		settle(0.02);
-		next if time < $again;
-		sql('SET surfidx.auto_merge = on');
-		sql('INSERT INTO t SELECT g FROM generate_series(8501, 9500) g');
-		sql('RESET surfidx.auto_merge');
-		$again = time + 2;
-	}
-	return;
-}
-
-sub wait_merged
-{
-	my $end = time + patience();
-
-	settle(0.05) until sql("SELECT merges > 0 AND generations = 1 FROM surfidx_meta('t_k')") eq 't' || time > $end;
-	return;
-}
-
-sub in_delta { return sql("SELECT delta_entries FROM surfidx_meta('t_k')") }
-
-scenario 'what is asked for stays in the delta', ['merge what was carried over'], sub {
-	my $s = read_often();
-	become_due();
-	wait_merged();
-	cmp_ok(in_delta(), '>=', 300, 'it stays');
-	cmp_ok(in_delta(), '<', 300 + 1500, 'and nothing else of that time');
-	is(sql("SELECT surfidx_count('t_k', null::int, null::int)"), '8500', 'no entry twice');
-	sound('t_k');
-	is(sql('SELECT count(*) FROM t WHERE k > 0', $s), '8500', 'nor in a scan');
-	# nobody has asked since
-	sql("SELECT surfidx_merge('t_k')");
-	is(in_delta(), '0', 'surfidx_merge() merges all');
-	sound('t_k');
-};
-
-scenario 'a reader between the stages while entries go to the newer one', ['no restart'], sub {
-	my $s = read_often();
-	arm('frozen', 'wait');
-	worker_at('frozen');
-	# an active generation that it has to visit first
-	sql('INSERT INTO t VALUES (9000)');
-	is(sql('SELECT count(*) FROM t WHERE k < 200', $s), '199', 'images are filled');
-	arm('between generations', 'wait', 1);
-	start('SELECT count(*) FROM t WHERE k < 200', $s);
-	wait_at('between generations');
-	release('frozen');
-	wait_merged();
-	# the pages of the older one have another life
-	sql('INSERT INTO t SELECT g FROM generate_series(9001, 17000) g');
-	release('between generations');
-	is(finish($s), '199', 'it misses none');
-	sound('t_k');
-};
-
-scenario 'a dead entry that goes to the newer generation behind VACUUM', ['carried over behind VACUUM'], sub {
-	read_often();
-	sql('DELETE FROM t WHERE k = 500');
-	arm('log flagged', 'wait');
-	my $v = start($vacuum);
-	wait_at('log flagged');
-	# its image is from before VACUUM
-	become_due();
-	wait_merged();
-	cmp_ok(in_delta(), '>=', 300, 'it stays');
-	arm('vacuum cleanup', 'error');
-	release('log flagged');
-	is(finish($v), 'error 22000', 'VACUUM stops before its merge');
-	release('vacuum cleanup');
-	sql('INSERT INTO t VALUES (9999)');
-	is(sql('SET enable_seqscan = off; SELECT count(*) FROM t WHERE k = 500; RESET enable_seqscan'), '0', 'the deleted row is gone');
-	sound('t_k');
-};
-
-scenario 'an entry found dead in the newer generation while the older one is merged', ['kill what was carried over'], sub {
-	my $s = read_often();
-	arm('entry carried over', 'wait', 100);
-	worker_at('entry carried over');
-	sql('DELETE FROM t WHERE k = 500');
-	is(sql('SET enable_indexonlyscan = off; SELECT count(s) FROM t WHERE k = 500', $s), '0', 'a scan finds a dead row');
-	release('entry carried over');
-	wait_merged();
-	# the images are gone
-	restart('fast');
-	is(sql("SELECT surfidx_count('t_k', null::int, null::int)"), '8500', 'its entry is there once');
-	sound('t_k');
-};
+# ------------------------------------------------------------------------------------------ dead entries in the delta (X1)
 
 # Rows that were updated and deleted, all in the delta; no snapshot is older.
 sub dead_delta
@@ -1051,21 +954,6 @@ scenario 'readers empty the source of a group that is packed again (X1)', [], su
 	release('packed again');
 	is(finish($m), '0', 'the merge ends, and has moved none');
 	is(sql("SELECT surfidx_count('t_k', null::int, null::int)"), '0', 'nothing is left');
-	sound('t_k');
-};
-
-scenario 'a worker that fails while it carries over', [], sub {
-	my $s = read_often();
-	arm('entry carried over', 'error', 100);
-	become_due();
-	my $end = time + patience();
-	settle(0.05) until sql("SELECT generations FROM surfidx_meta('t_k')") eq '2' && sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'surfidx%'") eq '0' || time > $end;
-	sound('t_k', 'half of it is in both');
-	is(sql('SELECT count(*) FROM t WHERE k > 0', $s), '8500', 'and found once');
-	release('entry carried over');
-	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(8501, 17000) g; RESET surfidx.auto_merge');
-	wait_merged();
-	is(sql("SELECT surfidx_count('t_k', null::int, null::int)"), '17000', 'the next one goes on');
 	sound('t_k');
 };
 
@@ -1732,6 +1620,43 @@ scenario 'a stub whose TID is in other hands when the next generation is merged'
 	is(sql('SELECT count(*) FROM t WHERE k > 0', reader()), 660, 'every row');
 	sound('t_k');
 };
+
+# The delta becomes due, and a worker comes for it.
+sub become_due
+{
+	sql('SET surfidx.auto_merge = on; INSERT INTO t SELECT g FROM generate_series(7001, 8500) g; RESET surfidx.auto_merge');
+	return;
+}
+
+# A merge becomes due, and a worker comes to that point.  One that has just found nothing to do is
+# not started again at once: rows that fill a page of the log repeat the request.
+sub worker_at
+{
+	my ($point) = @_;
+	my $end = time + patience();
+	my $again = time + 2;
+
+	become_due();
+	until (sql("SELECT stop_waiting('$point')") > 0)
+	{
+		die "no worker comes to \"$point\"\n" if time > $end;
+		settle(0.02);
+		next if time < $again;
+		sql('SET surfidx.auto_merge = on');
+		sql('INSERT INTO t SELECT g FROM generate_series(8501, 9500) g');
+		sql('RESET surfidx.auto_merge');
+		$again = time + 2;
+	}
+	return;
+}
+
+sub wait_merged
+{
+	my $end = time + patience();
+
+	settle(0.05) until sql("SELECT merges > 0 AND generations = 1 FROM surfidx_meta('t_k')") eq 't' || time > $end;
+	return;
+}
 
 scenario 'a merge that notes stubs gives way', ['all stubs first'], sub {
 	build(4500, 'CREATE INDEX t_k ON t USING surfidx (k) WITH (delta_size = 64, merge_ratio = 10)', 640);

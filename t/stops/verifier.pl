@@ -55,7 +55,6 @@ my @damages = (
 	# the metapage
 	[ v => 'number of the next generation', sub { add($_[0], $NEXT_GEN, 'L', 1) }, qr/the next generation is \d+ and the active one/ ],
 	[ v => 'active generation sealed', sub { put($_[0], $GENS + 16, 'Q', 5) }, qr/active generation \d+ is sealed/ ],
-	[ v => 'entries carried over to no generation', sub { put($_[0], $BODY + 33, 'C', 4) }, qr/carried over to generations that are not listed/ ],
 	[ v => 'generation without pages', sub { put($_[0], $GENS + 12, 'L', 0) }, qr/generation \d+ has 0 pages from block/ ],
 	[ z => 'number of a frozen generation', sub { add($_[0], $GENS + $GEN_SIZE, 'L', 7) }, qr/generation \d+ stands where \d+ should/ ],
 	[ z => 'pages of a frozen generation', sub { add($_[0], $GENS + $GEN_SIZE + 12, 'L', 1) }, qr/metapage has block \d+ as the last one|ends after \d+ log pages, the metapage counts/ ],

@@ -83,7 +83,7 @@ find_near(const SfxDelta *d, const SfxNodeAlloc *a, const SfxPos *pos, uint32_t 
 int
 sfx_delta_insert_near(SfxDelta *d, const SfxNodeAlloc *a, const SfxEntry *e, uint32_t *finger)
 {
-	Cell		c = {{e->key, e->keylen, e->tid}, SFX_NODE_NULL, e->paylen, 0, e->payload, false};
+	Cell		c = {{e->key, e->keylen, e->tid}, SFX_NODE_NULL, e->paylen, e->payload, false};
 	Path		path;
 	Node	   *leaf;
 	uint32_t	room,

@@ -91,17 +91,8 @@ extern bool sfx_delta_seek_before(const SfxDelta *d, const SfxNodeAlloc *a, cons
 extern void sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, SfxEntry *e);
 
 /*
- * Count that the entry at the cursor was asked for, up to SFX_DELTA_TOUCHES; touches: how often
- * since the entry came in.  A shared lock is enough, since nothing else changes under one; of
- * simultaneous touches some may be lost.
- */
-#define SFX_DELTA_TOUCHES	3
-extern void sfx_delta_touch(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
-extern int sfx_delta_touches(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
-
-/*
  * Flag the entry at the cursor as dead, until it is inserted again; true: it was not yet.  A shared
- * lock is enough.  Nothing here depends on the flag, and a touch at the same time may undo it.
+ * lock is enough, since nothing else changes under one.  Nothing here depends on the flag.
  */
 extern bool sfx_delta_set_dead(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);
 extern bool sfx_delta_dead(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c);

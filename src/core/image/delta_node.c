@@ -188,7 +188,7 @@ sfx_node_write(Node *nd, const Cell *c)
 		sfx_put16(b, (uint16_t) c->paylen);
 		memcpy(b + 2, c->payload, c->paylen);
 	}
-	return make_slot(head_of(c->pos.key, c->pos.len, nd->plen), tail, c->touches, nd->low,
+	return make_slot(head_of(c->pos.key, c->pos.len, nd->plen), tail, nd->low,
 					 c->pos.len | (c->dead ? DEAD_FLAG : 0));
 }
 
@@ -209,7 +209,7 @@ compact(Node *nd)
 
 		nd->low -= (uint16_t) size;
 		memcpy((uint8_t *) nd + nd->low, body_at(old, s), size);
-		nd->slot[i] = make_slot(slot_head(s), slot_tail(s), slot_touches(s), nd->low,
+		nd->slot[i] = make_slot(slot_head(s), slot_tail(s), nd->low,
 								slot_keylen(s) | (s & DEAD_FLAG));
 	}
 }

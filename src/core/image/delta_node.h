@@ -17,9 +17,9 @@
  *	64	8*n		slots	growing upwards, in entry order
  *	low			bodies	growing downwards, in any order
  *
- * A slot is head << 32 | tail flag << 31 | touches << 29 | offset << 16 | dead flag << 15 | key
- * length.  The head is the first four bytes after the prefix, big-endian and zero-padded, so that
- * the binary search compares adjacent integers and reads a body only if heads are equal.  A body is
+ * A slot is head << 32 | tail flag << 31 | offset << 16 | dead flag << 15 | key length.  The head is
+ * the first four bytes after the prefix, big-endian and zero-padded, so that the binary search
+ * compares adjacent integers and reads a body only if heads are equal.  A body is
  *
  *	leaf	6-byte TID, key, and if the tail flag is set 2-byte length and payload
  *	inner	4-byte child, key, and if the tail flag is set 6-byte TID (else the TID is 0)
@@ -44,7 +44,6 @@
 #define HEADER			64
 #define ROOM			(SFX_NODE_SIZE - HEADER)
 #define SLOT			8
-#define TOUCHES_SHIFT	29
 #define DEAD_FLAG		0x8000u
 #define MAX_CELL		(SLOT + 4 + 6 + SFX_MAX_ENTRY)
 
@@ -73,7 +72,7 @@ typedef struct Node
 _Static_assert(sizeof(Node) == HEADER, "node header");
 _Static_assert(2 * MAX_CELL < ROOM, "a split makes two nodes");
 _Static_assert(SFX_MAX_ENTRY < DEAD_FLAG, "keys' lengths leave a bit");
-_Static_assert(SFX_NODE_SIZE <= 0x2000 && SFX_DELTA_TOUCHES == 3, "offsets have 13 bits, touches 2");
+_Static_assert(SFX_NODE_SIZE <= 0x8000, "offsets have 15 bits");
 
 /* What a slot and its body contain. */
 typedef struct Cell
@@ -81,7 +80,6 @@ typedef struct Cell
 	SfxPos		pos;
 	uint32_t	child;			/* inner */
 	uint32_t	paylen;			/* leaf */
-	uint32_t	touches;		/* leaf */
 	const uint8_t *payload;
 	bool		dead;			/* leaf */
 } Cell;
@@ -98,15 +96,14 @@ typedef struct Path
 
 static inline uint32_t slot_head(uint64_t s) { return (uint32_t) (s >> 32); }
 static inline bool slot_tail(uint64_t s) { return (s >> 31) & 1; }
-static inline uint32_t slot_touches(uint64_t s) { return (uint32_t) (s >> TOUCHES_SHIFT) & SFX_DELTA_TOUCHES; }
-static inline uint32_t slot_off(uint64_t s) { return (uint32_t) (s >> 16) & 0x1FFF; }
+static inline uint32_t slot_off(uint64_t s) { return (uint32_t) (s >> 16) & 0x7FFF; }
 static inline bool slot_dead(uint64_t s) { return (s & DEAD_FLAG) != 0; }
 static inline uint32_t slot_keylen(uint64_t s) { return (uint32_t) s & (DEAD_FLAG - 1); }
 
 static inline uint64_t
-make_slot(uint32_t head, bool tail, uint32_t touches, uint32_t off, uint32_t keylen)
+make_slot(uint32_t head, bool tail, uint32_t off, uint32_t keylen)
 {
-	return (uint64_t) head << 32 | (uint64_t) tail << 31 | (uint64_t) touches << TOUCHES_SHIFT | (uint64_t) off << 16 | keylen;
+	return (uint64_t) head << 32 | (uint64_t) tail << 31 | (uint64_t) off << 16 | keylen;
 }
 
 static inline uint32_t
@@ -151,7 +148,6 @@ read_cell(const Node *nd, int i, Cell *c)
 	c->pos.len = slot_keylen(s);
 	c->payload = NULL;
 	c->paylen = 0;
-	c->touches = slot_touches(s);
 	c->dead = slot_dead(s);
 	c->child = SFX_NODE_NULL;
 	tail = c->pos.key + c->pos.len;

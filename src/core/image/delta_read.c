@@ -146,28 +146,6 @@ sfx_delta_get(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c, SfxE
 	e->paylen = x.paylen;
 }
 
-void
-sfx_delta_touch(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
-{
-	uint64_t   *slot = &node_addr(a, c->node)->slot[c->slot];
-	uint64_t	s = __atomic_load_n(slot, __ATOMIC_RELAXED);
-
-	(void) d;
-	/*
-	 * Entries that are asked for all the time are not written to any more, so their cache line
-	 * stays shared by all processors.
-	 */
-	if (slot_touches(s) < SFX_DELTA_TOUCHES)
-		__atomic_store_n(slot, s + ((uint64_t) 1 << TOUCHES_SHIFT), __ATOMIC_RELAXED);
-}
-
-int
-sfx_delta_touches(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
-{
-	(void) d;
-	return (int) slot_touches(node_addr(a, c->node)->slot[c->slot]);
-}
-
 bool
 sfx_delta_set_dead(const SfxDelta *d, const SfxNodeAlloc *a, const SfxCursor *c)
 {

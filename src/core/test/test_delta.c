@@ -442,46 +442,7 @@ ordered(int order, int n, double most)
 	ok(arena.nfree == NNODES && arena.bad == 0, "order %d: all nodes given back", order);
 }
 
-/* Entries keep their number of touches while others come and go around them. */
-static void
-touches(void)
-{
-	SfxDelta	d = {0};
-	SfxCursor	c;
-	SfxEntry	e;
-	int			n = 0,
-				wrong = 0;
-
-	arena_init(NNODES);
-	for (int round = 0; round < 2; round++)
-	{
-		for (uint64_t i = 0; i < 4000; i++)
-		{
-			uint64_t	v = (i * 2654435761) % 4000;
-
-			e = (SfxEntry) {keybuf, make_key(0, v), (uint32_t) (v % 3), paybuf, (uint64_t) round};
-			wrong += sfx_delta_insert(&d, &A, &e) != 0;
-		}
-		if (round > 0)
-			break;
-		for (bool have = sfx_delta_seek(&d, &A, NULL, &c); have; have = sfx_delta_next(&d, &A, &c), n++)
-			for (int i = 0; i < n % 7; i++)
-				sfx_delta_touch(&d, &A, &c);
-	}
-	n = 0;
-	for (bool have = sfx_delta_seek(&d, &A, NULL, &c); have; have = sfx_delta_next(&d, &A, &c))
-	{
-		int			want = n % 7 < SFX_DELTA_TOUCHES ? n % 7 : SFX_DELTA_TOUCHES;
-
-		sfx_delta_get(&d, &A, &c, &e);
-		wrong += sfx_delta_touches(&d, &A, &c) != (e.tid == 0 ? want : 0);
-		n += e.tid == 0;
-	}
-	ok(n == 4000 && wrong == 0, "touches stay with their entries");
-	sfx_delta_free(&d, &A);
-}
-
-/* ... and dead flags stay, until the entry itself comes again. */
+/* Dead flags stay while entries come around theirs, until that entry itself comes again. */
 static void
 flags(void)
 {
@@ -885,7 +846,6 @@ main(void)
 	ordered(0, 100000, 24);
 	ordered(1, 100000, 24);
 	ordered(2, 100000, 26);		/* the first nodes hold many groups and are split in the middle */
-	touches();
 	flags();
 	for (int kind = 2; kind <= 4; kind++)
 		exhaustion(kind, kind == 2);
