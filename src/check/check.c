@@ -37,6 +37,7 @@
 #include "page.h"
 #include "pending.h"
 #include "retry.h"
+#include "shrink.h"
 #include "sql_rows.h"
 #include "subxact.h"
 

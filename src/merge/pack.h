@@ -12,6 +12,7 @@
 #include "leaf.h"
 #include "recover.h"
 #include "source.h"
+#include "swap.h"
 
 #define MERGE_ROOM			3	/* pages that the leaf at which the source stands may need after
 								 * the group has stopped taking entries */

@@ -27,6 +27,7 @@
 #include "settings.h"
 #include "source.h"
 #include "stats.h"
+#include "swap.h"
 #include "wal.h"
 
 #define MERGE_PAGES			24	/* pages after which a group takes no entry from the source, at

@@ -21,7 +21,9 @@
 #include "policy.h"
 #include "requests.h"
 #include "rewrite.h"
+#include "shrink.h"
 #include "source.h"
+#include "swap.h"
 #include "yield.h"
 
 #include "access/table.h"
