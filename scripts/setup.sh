@@ -31,7 +31,9 @@ if [ -n "$PG_CONFIG" ] && ! "$ROOT_DIR/scripts/pg_config.sh" >/dev/null; then
 	die "$PG_CONFIG does not belong to a PostgreSQL 15 or later with server and development files"
 fi
 
-command -v "${CC:-cc}" >/dev/null || need gcc libc6-dev
+compiler=${CC:-cc}
+# (it may be a wrapper with a compiler, "ccache gcc")
+command -v "${compiler%% *}" >/dev/null || need gcc libc6-dev
 "$ROOT_DIR/scripts/pg_config.sh" >/dev/null || need server
 command -v prove >/dev/null || need perl
 perl -MIPC::Run -e 1 2>/dev/null || need libipc-run-perl

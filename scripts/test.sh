@@ -357,7 +357,7 @@ done
 # t/readme.pl and t/format.pl hold the documents against these
 mkdir "$WORK/src"
 cp README.md CHANGELOG.md surfidx--*.sql "$WORK/"
-cp -r src/base src/core src/pages "$WORK/src/"
+cp -r src/base src/core src/inspect src/pages "$WORK/src/"
 chown -R "$(test_user)" "$WORK"
 if [ -n "$BUILT" ]; then
 	! wanted tap || small_disk

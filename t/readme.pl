@@ -86,7 +86,8 @@ for my $doc (@docs)
 
 # Every column of what monitors has a word in docs/monitoring.md, but for those that name a table or an index as PostgreSQL's own views do.
 for my $relation (qw(surfidx_stat_indexes surfidx_stat_progress_merge surfidx_meta surfidx_runs
-	surfidx_dictionaries surfidx_health))
+	surfidx_dictionaries surfidx_filters surfidx_health surfidx_tune surfidx_leaf_keys
+	surfidx_budget surfidx_page_counts surfidx_shared_memory))
 {
 	my @columns = split /\n/, $node->safe_psql('postgres', "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass('$relation') AND attnum > 0
 		UNION SELECT unnest(proargnames[pronargs + 1:]) FROM pg_proc WHERE proname = '$relation' EXCEPT

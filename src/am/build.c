@@ -32,6 +32,7 @@
 #include "recover.h"
 #include "page.h"
 #include "settings.h"
+#include "swap.h"
 
 #include "catalog/index.h"
 #include "catalog/pg_am.h"

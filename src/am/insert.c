@@ -34,11 +34,11 @@
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
 
-#define LOCK_FIELD_UNIQUE	2	/* objsubid of the lock on unequal bytes */
+#define LOCK_FIELD_UNIQUE	2	/* objsubid of the lock over check and append (insert_locked) */
 
 /*
- * Readers that all statements of a backend may keep from row to row, 175 kB each: a statement into
- * hundreds of partitions has as many indexes.
+ * Readers that all statements of a backend may keep from row to row, with their memory: a statement
+ * into hundreds of partitions has as many indexes.
  */
 #define READERS_KEPT	16
 

@@ -2,14 +2,14 @@
  * scratch.h - large scratch structures that go from scan to scan
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_SPARE_H
-#define SURFIDX_SPARE_H
+#ifndef SURFIDX_SCRATCH_H
+#define SURFIDX_SCRATCH_H
 
 typedef enum SfxSpareKind
 {
 	SFX_SPARE_READER,
 	SFX_SPARE_BATCH,
-	SFX_SPARE_SHARE,
+	SFX_SPARE_CURSOR,
 	SFX_SPARE_BLOCK,
 	SFX_SPARE_PAGE,
 	SFX_SPARE_BOUND,
@@ -30,4 +30,4 @@ extern int	sfx_spares_taken[SFX_SPARE_KINDS];
 
 extern void sfx_spare_put(void *spare);
 
-#endif							/* SURFIDX_SPARE_H */
+#endif							/* SURFIDX_SCRATCH_H */

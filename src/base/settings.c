@@ -221,10 +221,10 @@ sfx_define_reloptions(void)
 						 "Size (kB, or a unit) of the delta at which a merge is due.",
 						 NULL, check_delta_size, lock);
 	add_real_reloption(sfx_relopt_kind, "merge_ratio",
-					   "Delta entries per static entry at which a merge is due.",
+					   "Entries of the delta for each of the tree at which a merge is due.",
 					   UNSET, MIN_MERGE_RATIO, MAX_MERGE_RATIO, lock);
 	add_real_reloption(sfx_relopt_kind, "run_ratio",
-					   "A delta with fewer entries per static entry than this goes into an intermediate run; 0 never does.",
+					   "A delta with fewer entries for each of the tree goes into a run; 0 never does.",
 					   UNSET, 0.0, MAX_MERGE_RATIO, lock);
 	add_enum_reloption(sfx_relopt_kind, "codec",
 					   "Codec for the integers of keys, where it applies; for experiments.",
@@ -434,14 +434,14 @@ static void
 define_ratios(void)
 {
 	DefineCustomRealVariable("surfidx.merge_ratio",
-							 "Number of delta entries per static entry at which a merge is due.",
+							 "Entries of the delta for each of the tree at which a merge is due.",
 							 "The storage parameter merge_ratio overrides it.",
 							 &guc_merge_ratio, guc_merge_ratio,
 							 MIN_MERGE_RATIO, MAX_MERGE_RATIO,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomRealVariable("surfidx.run_ratio",
-							 "A delta with fewer entries per static entry than this goes into an intermediate run.",
-							 "0 disables intermediate runs. The storage parameter run_ratio overrides it.",
+							 "A delta with fewer entries for each of the tree goes into a run, a smaller tree.",
+							 "0 disables runs. The storage parameter run_ratio overrides it.",
 							 &guc_run_ratio, guc_run_ratio, 0.0, MAX_MERGE_RATIO,
 							 PGC_SIGHUP, 0, NULL, NULL, NULL);
 	DefineCustomRealVariable("surfidx.merge_cost_delay",

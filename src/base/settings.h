@@ -16,9 +16,9 @@ typedef struct SfxOptions
 	int			surf_hash_bits;
 	int			surf_real_bits;
 	int			delta_size;		/* kB of log before a merge; -1: surfidx.delta_size */
-	double		merge_ratio;	/* delta entries per static entry before a merge; -1:
+	double		merge_ratio;	/* entries of the delta for each of the tree; -1:
 								 * surfidx.merge_ratio */
-	double		run_ratio;		/* a delta of fewer entries per static entry makes a run; -1:
+	double		run_ratio;		/* a delta of fewer for each of the tree makes a run; -1:
 								 * surfidx.run_ratio */
 	int			size_limit;		/* kB of trees and log; -1: none */
 	int			codec;			/* SfxIntCodec for the integers of keys; 0: the best */

@@ -36,6 +36,7 @@
 #include "page.h"
 #include "pending.h"
 #include "retry.h"
+#include "shrink.h"
 #include "sql_rows.h"
 #include "subxact.h"
 

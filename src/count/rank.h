@@ -34,7 +34,7 @@ extern int	sfx_ranks_in_leaf(const SfxOpened *o, const SfxMeta *meta, uint32 run
 /*
  * An estimate like sfx_rank that reads only pages above the leaves; the main tree must have some.
  * In each run it may be wrong by the entries of the leaf that holds the position, by counts above
- * level 1 that lag (README "Counts by block"), and by entries that a merge is moving.
+ * level 1 that lag (src/README.md, "Counts by block"), and by entries that a merge is moving.
  */
 extern double sfx_rank_above_leaves(const SfxOpened *o, const SfxMeta *meta, const SfxPos *pos);
 

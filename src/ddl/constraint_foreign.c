@@ -31,7 +31,7 @@ typedef struct Foreign
 	Oid			table;			/* the referring table */
 	Oid			constraint;
 	char	   *name;
-	char	   *definition;		/* ALTER TABLE ... ADD CONSTRAINT ... */
+	char	   *definition;		/* the ALTER TABLE that adds it */
 	char	   *comment;		/* may be NULL */
 	Oid			referred;		/* the table that it refers to */
 	char	   *index;			/* ... and the index, whose name stays when it is rebuilt */

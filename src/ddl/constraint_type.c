@@ -39,7 +39,7 @@ struct SfxDown
 	Oid			table;
 	Oid			constraint;
 	char	   *name;			/* the constraint's and its index's */
-	char	   *definition;		/* ALTER TABLE ... ADD CONSTRAINT ... */
+	char	   *definition;		/* the ALTER TABLE that adds it */
 	char	   *comment;		/* of the constraint; may be NULL */
 	char	   *index_comment;
 	bool		is_identity;

@@ -2,8 +2,8 @@
  * image_batch.h - entries of several log pages in key order, for an image (image.c)
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_BATCH_H
-#define SURFIDX_BATCH_H
+#ifndef SURFIDX_IMAGE_BATCH_H
+#define SURFIDX_IMAGE_BATCH_H
 
 #include "leaf.h"
 
@@ -28,4 +28,4 @@ extern int	sfx_batch_sort(SfxBatch *batch);
 /* Entry i in that order; its pointers are valid until the batch is cleared or freed. */
 extern void sfx_batch_get(const SfxBatch *batch, int i, SfxEntry *e);
 
-#endif							/* SURFIDX_BATCH_H */
+#endif							/* SURFIDX_IMAGE_BATCH_H */

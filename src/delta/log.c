@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * log.c - the delta log: a chain of pages per generation to which inserts append
  *
- * The log is the truth of the dynamic stage (D1).  An append takes an exclusive lock on the tail
+ * The log is the truth of the delta (D1).  An append takes an exclusive lock on the tail
  * page, puts bytes at pd_lower, and writes one small WAL record, of one entry or of several
  * (pending.c).  The tail's block number is cached per relation; the page itself tells whether it
  * still is the tail (kind, build, generation, seal, right link: D2).

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * log.h - the delta's log in pages (D1 to D6); the entries' format: log_format.h
+ * log.h - the delta's log in pages (D1, D2, D6, D7); the entries' format: log_format.h
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_LOG_H

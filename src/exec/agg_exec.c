@@ -53,7 +53,7 @@ typedef struct SfxAggNode
 	bool		done;			/* everything was given out */
 	SfxExprs   *exprs;			/* of the outputs and the condition, or NULL */
 	SfxCondition *condition;	/* of the child, beside those of its index; or NULL */
-	SfxGroups  *groups;			/* otherwise; NULL: the scan, or a portion of it, has not begun */
+	SfxGroups  *groups;			/* unless `counts`; NULL: the scan, or a portion, has not begun */
 	SfxParallelScan *portions;	/* shared with other participants, or NULL */
 	bool		timed;			/* EXPLAIN ANALYZE: each call is timed as the child's */
 } SfxAggNode;

@@ -30,9 +30,9 @@ typedef struct SfxAggWanted
 	List	   *asked;			/* the question's */
 	List	   *exprs;			/* Aggrefs, Vars and functions, in the order of outputs */
 	SfxAggOutput *outputs;
-	int			values;			/* outputs that need a value of each row ... */
-	int			slow;			/* ... and those of them that take it one by one */
-	bool		in_order;		/* ... in index order, so no row can be put off */
+	int			values;			/* outputs that need a value of each row, ... */
+	int			slow;			/* ... and those of them that take rows one by one */
+	bool		in_order;		/* some take them in index order: no row can be put off (Y9) */
 	bool		conditions;		/* each row has to pass some */
 } SfxAggWanted;
 

@@ -100,7 +100,7 @@ sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs, SfxCondition *condition,
 		g->bucketer = create_bucketer(g);
 	g->visibility = sfx_visibility_begin(scan);
 	g->careful = g->columns > 0 && may_fail(g);
-	g->in_order = g->fed = sfx_aggregates_need_order(outputs, n) && !SFX_MUTANT("rows come late");
+	g->in_order = g->feed_tried = sfx_aggregates_need_order(outputs, n) && !SFX_MUTANT("rows come late");
 	g->aggregates = sfx_aggregates_create(g->index, &g->kd, g->order, exprs, outputs, n);
 	g->most_rows = g->columns == 0 ? SFX_ROWS_FIRST_OF_ALL : SFX_ROWS_FIRST;
 	g->portion = g->columns == 0 ? SFX_BLOCK_ENTRIES : SFX_ROWS_FIRST;
@@ -464,7 +464,7 @@ feed(SfxGroups *g)
 {
 	SfxTaker	taker = {take_coded, take_decoded, g};
 
-	g->fed = true;
+	g->feed_tried = true;
 	if (sfx_scan_feed(g->scan, g->visibility, &taker))
 		return true;
 	sfx_aggregates_clear(g->aggregates, sfx_queue_states(g, 0));
@@ -505,7 +505,7 @@ next_in_queue(SfxGroups *g)
 		}
 		if (g->ended)
 			return NULL;
-		if (g->columns == 0 && !g->fed)
+		if (g->columns == 0 && !g->feed_tried)
 			g->ended = feed(g);
 		else
 			g->ended = !read_entries(g);

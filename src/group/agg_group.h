@@ -35,8 +35,9 @@ extern bool sfx_groups_may_leap(const SfxGrouping *grouping, const SfxAggOutput 
 
 /*
  * Begin to group the entries of a scan, which has the gate, for these outputs; the array has to
- * last.  exprs: of the outputs' expressions and the condition, which rows have to pass; or NULL, both.  Memory: a context below the current one; rows that are put off and groups that wait for
- * them take about work_mem.
+ * last.  exprs: what the expressions of outputs and condition were prepared with; NULL: there are
+ * none.  condition: rows have to pass it; NULL: all do.  Memory: a context below the current one;
+ * rows that are put off and groups that wait for them take about work_mem.
  */
 extern SfxGroups *sfx_groups_begin(IndexScanDesc scan, SfxExprs *exprs,
 								   SfxCondition *condition, const SfxGrouping *grouping, const SfxAggOutput *outputs, int n);

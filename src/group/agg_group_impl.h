@@ -79,7 +79,7 @@ struct SfxGroups
 	bool		careful;		/* entries of the next group are added when it is asked for, as
 								 * they may raise errors */
 	bool		in_order;		/* entries have to be added in index order (Y9) */
-	bool		fed;			/* entries were asked for in any order (R9), or may not be */
+	bool		feed_tried;		/* entries were asked for in any order (R9), or have to be in order */
 
 	/* entries of the scan in hand: `left` of the block, from left_from on, were not taken yet */
 	const SfxBlock *block;

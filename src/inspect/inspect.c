@@ -85,7 +85,7 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
 }
 
-/* The runs of the static stage, newest first; the last one is the main tree. */
+/* The runs, newest first; the last one is the main tree. */
 Datum
 surfidx_runs(PG_FUNCTION_ARGS)
 {

@@ -12,6 +12,7 @@
 #include "leaf_keys.h"
 #include "merge.h"
 #include "order.h"
+#include "shrink.h"
 
 #include "access/relation.h"
 #include "access/xact.h"

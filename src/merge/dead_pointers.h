@@ -3,8 +3,8 @@
  * new leaves
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_STUBS_H
-#define SURFIDX_STUBS_H
+#ifndef SURFIDX_DEAD_POINTERS_H
+#define SURFIDX_DEAD_POINTERS_H
 
 #include "meta.h"
 
@@ -39,4 +39,4 @@ extern void sfx_stubs_free(SfxStubs *stubs);
 /* An SfxDeadAmong: finds the TIDs that are in the set `stubs`. */
 extern int	sfx_stubs_among(Relation index, const uint64 *tids, int n, uint16 *dead, void *stubs);
 
-#endif							/* SURFIDX_STUBS_H */
+#endif							/* SURFIDX_DEAD_POINTERS_H */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  * dead_rows.c - removing entries of rows that are dead to everybody before VACUUM
  *
- * Scans and unique checks meet rows that are dead to every snapshot.  A reader takes such entries
- * out of an image at once (image.c): no page changes, and no merge will move them to a leaf.  Those
- * in a leaf are noted, and a reader that has met enough of them rewrites the leaf without them
- * (dead_leaf.c).  README "Dead entries", X1 and X3.
+ * Scans and unique checks meet rows that are dead to every snapshot.  A reader flags their entries
+ * in an image and takes them out (image.c, X1): no page changes, and no merge will move them to a
+ * leaf.  Those in a leaf are noted, and a reader that has met enough of them rewrites the leaf
+ * without them (dead_leaf.c, X3).  A merge asks about versions of rows (X5).
  *
  * The heap is asked again before an entry goes: since the entry was met, its TID may have been
  * given to a new row.

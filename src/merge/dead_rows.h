@@ -3,8 +3,8 @@
  * standbys must be told
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_DEAD_H
-#define SURFIDX_DEAD_H
+#ifndef SURFIDX_DEAD_ROWS_H
+#define SURFIDX_DEAD_ROWS_H
 
 #include "horizon.h"
 #include "leaf.h"
@@ -110,4 +110,4 @@ extern Relation sfx_dead_open_heap(Relation index);
 /* Is a leaf of nentries entries worth rewriting to get rid of ndead of them? */
 extern bool sfx_dead_worth(uint64 nentries, int ndead);
 
-#endif							/* SURFIDX_DEAD_H */
+#endif							/* SURFIDX_DEAD_ROWS_H */

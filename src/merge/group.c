@@ -11,6 +11,7 @@
 #include "meta.h"
 #include "page.h"
 #include "stats.h"
+#include "swap.h"
 
 /* The block of the page of that level that holds pos; *child: the block of its child that does. */
 static BlockNumber

@@ -11,6 +11,7 @@
 #include "surfidx.h"
 #include "group_blocks.h"
 #include "page.h"
+#include "swap.h"
 
 #define INNER_OVERHEAD		128 /* bytes of an inner page that do not grow with its children, at
 								 * most */

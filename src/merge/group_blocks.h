@@ -7,6 +7,7 @@
 
 #include "find.h"
 #include "group.h"
+#include "swap.h"
 
 /*
  * An upper bound of the blocks in the record that replaces the group's leaves with leaf[0..n) and

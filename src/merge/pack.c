@@ -118,14 +118,14 @@ join_places(uint16 *a, int na, const uint16 *b, int nb)
 }
 
 /*
- * Which of these entries are dropped, by the caller's filter or as dead versions (X5)?  An
+ * Which of these entries are dropped, as the caller's `among` says or as dead versions (X5)?  An
  * SfxDeadAmong.
  */
 static int
-filtered_among(SfxPack *p, const uint64 *tids, int n, uint16 *dead)
+dropped_among(SfxPack *p, const uint64 *tids, int n, uint16 *dead)
 {
 	Relation	index = p->group->tree.index;
-	int			found = p->filter ? p->filter(index, tids, n, dead, p->arg) : 0;
+	int			found = p->among ? p->among(index, tids, n, dead, p->arg) : 0;
 	uint16		other[SFX_BLOCK_ENTRIES];
 	int			nother;
 
@@ -136,11 +136,11 @@ filtered_among(SfxPack *p, const uint64 *tids, int n, uint16 *dead)
 }
 
 static bool
-is_filtered(SfxPack *p, uint64 tid)
+is_dropped(SfxPack *p, uint64 tid)
 {
 	uint16		place;
 
-	return filtered_among(p, &tid, 1, &place) > 0;
+	return dropped_among(p, &tid, 1, &place) > 0;
 }
 
 /* Pack one entry of the source, after which the caller advances. */
@@ -150,7 +150,7 @@ pack_fresh(SfxPack *p, const SfxEntry *e)
 	p->taken++;
 	if (p->versions.heap)
 		sfx_versions_note(&p->versions, e, true);
-	if ((p->filter || p->versions.asked) && is_filtered(p, e->tid))
+	if ((p->among || p->versions.asked) && is_dropped(p, e->tid))
 	{
 		p->removed++;
 		return true;
@@ -466,7 +466,7 @@ decided_before_source(const SfxPack *p, const SfxBlock *block, int i, int end)
 static void
 find_dead(SfxPack *p, SfxBlock *block)
 {
-	p->ndead = filtered_among(p, block->tid, block->nent, p->dead);
+	p->ndead = dropped_among(p, block->tid, block->nent, p->dead);
 	if (p->ndead > 0 && p->src == NULL && !BlockNumberIsValid(p->blkno) &&
 		sfx_block_drop(block, p->dead, p->ndead))
 	{

@@ -12,6 +12,7 @@
 #include "leaf.h"
 #include "recover.h"
 #include "source.h"
+#include "swap.h"
 
 #define MERGE_ROOM			3	/* pages that the leaf at which the source stands may need after
 								 * the group has stopped taking entries */
@@ -22,7 +23,7 @@ typedef struct SfxPack
 	SfxGroup   *group;
 	SfxSource  *src;
 	SfxPos		start;			/* the source's first entry for the group */
-	SfxDeadAmong filter;
+	SfxDeadAmong among;			/* the caller's, with arg: which entries to drop; or NULL */
 	void	   *arg;
 	int			ndead;			/* entries of the block at hand that are dropped, ... */
 	uint16		dead[SFX_BLOCK_ENTRIES + 1];	/* ... their places, ascending, and then the

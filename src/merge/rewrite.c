@@ -27,6 +27,7 @@
 #include "settings.h"
 #include "source.h"
 #include "stats.h"
+#include "swap.h"
 #include "wal.h"
 
 #define MERGE_PAGES			24	/* pages after which a group takes no entry from the source, at
@@ -97,8 +98,8 @@ leave_other_kind(SfxGroup *g)
 	}
 }
 
-static void
 /* Note in the group where work continues: at the source's next entry, or after the group. */
+static void
 set_resume(SfxGroup *g, SfxSource *src)
 {
 	const SfxEntry *e = src ? sfx_source_peek(src) : NULL;
@@ -261,7 +262,7 @@ is_parted(const SfxPack *p)
 }
 
 void
-sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong filter, void *arg,
+sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong among, void *arg,
 				  SfxMergeStats *stats)
 {
 	SfxPack    *p = palloc0(sizeof(SfxPack));
@@ -277,7 +278,7 @@ sfx_group_rewrite(SfxGroup *g, SfxSource *src, SfxDeadAmong filter, void *arg,
 	to = g->to;
 	p->group = g;
 	p->src = src;
-	p->filter = filter;
+	p->among = among;
 	p->arg = arg;
 	p->max_taken = PG_UINT64_MAX;
 	p->versions.heap = src ? g->heap : NULL;

@@ -13,7 +13,7 @@
 typedef struct SfxMergeStats
 {
 	uint64		taken;			/* entries that came from the delta */
-	uint64		removed;		/* entries that the filter dropped */
+	uint64		removed;		/* entries that were dropped as dead */
 	int64		entries;		/* change of the number of entries in leaves */
 	int64		leaves;			/* change of the number of leaves */
 	int64		cut;			/* change of the number of leaves with cut keys */

@@ -3,7 +3,7 @@
  *
  * LOCK ORDER (a lock may be taken while holding those above it, never the reverse)
  *
- *	1. lock on unequal bytes		heavyweight object lock, one for an index (insert.c, U1)
+ *	1. lock over check and append	heavyweight object lock, one for an index (insert.c, U1)
  *	2. merge lock					heavyweight object lock (this file)
  *	3. image directory lock			LWLock (image_slots.c)
  *	4. image lock					LWLock (image_slots.c)

@@ -21,7 +21,7 @@ typedef enum SfxPageKind
 	SFX_PAGE_LOG,
 	SFX_PAGE_LEAF,
 	SFX_PAGE_INNER,
-	SFX_PAGE_DELETED,			/* unlinked: may be reused at once, see README "Reuse" */
+	SFX_PAGE_DELETED,			/* unlinked: may be reused at once (src/README.md, "Reuse") */
 	SFX_PAGE_FILTER,			/* over a few neighbouring leaves (filter_make.h) */
 	SFX_PAGE_DICT				/* part of a dictionary, see dict.c */
 } SfxPageKind;

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  * reader.h - all stages as one ordered stream
  *
- * The only way in which anything reads the index by key: scans, unique checks,
- * VACUUM's validation of counts.  It keeps the protocol of README "read".
+ * The only way in which anything reads the index by key: scans, unique checks, counts, row
+ * estimates.  Rules R1 to R13 (src/README.md, "read").
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_READER_H
@@ -340,7 +340,7 @@ extern bool sfx_reader_take(SfxReader *r, SfxEntry *e);
 
 /*
  * The table heap says that the row of the entry last returned is dead to all snapshots.  Its entry
- * is removed where that is cheap (README "Dead entries"): at the end of the step in hand, of this
+ * is removed where that is cheap (X1, X3): at the end of the step in hand, of this
  * range, of another one, or in sfx_reader_end; heap stays open until then.  Not in recovery.
  */
 extern void sfx_reader_kill(SfxReader *r, Relation heap);

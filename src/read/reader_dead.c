@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * reader_dead.c - removing what a reader's caller found dead (README "Dead entries")
+ * reader_dead.c - removing what a reader's caller found dead (X1, X3, X8)
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

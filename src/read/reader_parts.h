@@ -172,10 +172,10 @@ typedef struct ReaderRange
 	Bound		hi;
 	ScanDirection dir;
 	bool		point;			/* the range is all TIDs of one key */
-	bool		hashed;			/* hash is its */
+	bool		hashed;			/* hash is that key's */
 	bool		follows;		/* the range comes after another one of the same scan */
-	bool		placed;			/* the range's first step has been made, and ... */
-	bool		anchor_inclusive;	/* ANCHOR_POS */
+	bool		placed;			/* the range's first step has been made: place is set */
+	bool		anchor_inclusive;	/* ANCHOR_POS: anchor_pos itself can come, too */
 	bool		cut_point;		/* it is a lookup for which one stored key of a cut leaf may do */
 	bool		notes_dead;		/* what is dead from a step's beginning on is noted (X8) */
 	Anchor		anchor;
@@ -183,8 +183,8 @@ typedef struct ReaderRange
 	int			parts;			/* small parts of blocks still to come */
 	uint64		hash;
 	uint64		steps;			/* one after the other, in one direction (K4) */
-	SfxLogPlace place;			/* ... saw the log up to here */
-	Bound		anchor_pos;
+	SfxLogPlace place;			/* up to which the first step saw the log (U1) */
+	Bound		anchor_pos;		/* ANCHOR_POS */
 } ReaderRange;
 
 /* The window being read: the step in hand, [cur, stop), backward [stop, cur) (reader_step.c). */
@@ -295,11 +295,11 @@ typedef struct DeadEntries
 typedef struct PassedRange
 {
 	bool		on;				/* the main tree's entries of this step are dead, up to ... */
-	bool		found;			/* [from, to) is to be noted */
-	int			block;			/* ... before this one, */
-	int			at;				/* entry of the block */
-	int			total;			/* the block has */
+	int			block;			/* ... this block, ... */
+	int			at;				/* ... before this entry, ... */
+	int			total;			/* ... of so many in the block */
 	int			n;				/* so many were returned and found dead */
+	bool		found;			/* [from, to) is to be noted */
 	Bound		from;
 	Bound		to;
 } PassedRange;

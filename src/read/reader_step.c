@@ -28,7 +28,7 @@ copy_run_leaves(SfxReader *r, const SfxMeta *meta, const SfxPos *pos)
 
 		if (s == NULL)
 		{
-			s = get_spare(r, SFX_SPARE_SHARE, sizeof(LeafCursor));
+			s = get_spare(r, SFX_SPARE_CURSOR, sizeof(LeafCursor));
 			sfx_reader_begin_cursor(s);
 			r->run[r->nruns] = s;
 		}

@@ -286,7 +286,7 @@ open_stretch(SfxReader *r, LeafCursor *s)
 
 /*
  * Each stage that stands on e, which is of batch or else of leaf, moves on: of entries with the
- * same (key, TID) one is returned (R8).
+ * same (key, TID) one is returned.
  */
 static void
 step_over(SfxReader *r, const SfxEntry *e, LeafCursor *leaf, const SfxEntry *batch)

@@ -60,10 +60,10 @@ typedef struct ScanRows
 typedef struct ScanBlocks
 {
 	uint64		tid;			/* what sfx_scan_tids returned, if that was one */
-	SfxBlock   *single;			/* what sfx_scan_entries returned, if that was one */
-	SfxBlock   *merged;			/* ... or if they were of several stages, ... */
-	bool	   *known;			/* ... and which of them were looked at, */
-	uint8	   *payloads;		/* ... and theirs; NULL: the index has none */
+	SfxBlock   *single;			/* what sfx_scan_entries returned: one entry, ... */
+	SfxBlock   *merged;			/* ... or entries of several stages */
+	bool	   *known;			/* which of merged were looked at */
+	uint8	   *payloads;		/* those of merged; NULL: the index has none */
 	Size		handed;			/* sfx_scan_entries: so many entries were returned ... */
 	bool		looked;			/* ... and the whole map was looked at */
 } ScanBlocks;
@@ -110,10 +110,10 @@ typedef struct ScanAhead
 	uint64		nth;			/* number of the entry last returned, over all restarts; those that
 								 * come in a stretch count when it ends, from ... */
 	int			stood;			/* ... this number in its block on */
-	bool		looks_soon;		/* stretches end at ... */
-	bool		scouts;			/* this is another scan's scout */
-	uint64		look_at;		/* ... the entry of this number, with which the scan looks at what
+	uint64		look_at;		/* the entry of this number, with which the scan looks at what
 								 * comes (R13) */
+	bool		looks_soon;		/* stretches end before that entry */
+	bool		scouts;			/* this is another scan's scout */
 	int64		patience;		/* a scout's: entries that may fail, and ranges; others have none */
 	SfxScout   *scout;			/* NULL: not needed yet */
 	SfxHeapAhead pages;			/* for pages of the table; not begun while its heap is NULL */

@@ -4,7 +4,7 @@
  * A *reader* is what one process of one transaction has read of one index: up to MAX_RANGES ranges
  * of keys.  Core's lock manager knows it as a predicate lock on "page" number n of the index, n
  * being the reader's number here; no page of the file is meant.  An inserter asks core about each
- * reader of the index with a range that has its key (README "SERIALIZABLE", S1 to S3).
+ * reader of the index with a range that has its key (S1 to S3).
  *
  * Core decides how long a lock matters.  A reader without a lock has no owner any more, and its
  * place is free.

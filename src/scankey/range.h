@@ -2,8 +2,8 @@
  * range.h - from the arguments of an SQL function to a range of an index
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_BOUNDS_H
-#define SURFIDX_BOUNDS_H
+#ifndef SURFIDX_RANGE_H
+#define SURFIDX_RANGE_H
 
 #include "column.h"
 #include "pos.h"
@@ -74,4 +74,4 @@ extern void sfx_range_equal(const SfxOpened *o, const SfxArg *values, int n, Sfx
  */
 extern bool sfx_open_to_look_for(FunctionCallInfo fcinfo, SfxOpened *o, SfxRange *range);
 
-#endif							/* SURFIDX_BOUNDS_H */
+#endif							/* SURFIDX_RANGE_H */

@@ -212,8 +212,8 @@ sfx_merge_for_vacuum(Relation index, bool active, SfxDeadAmong dead, void *arg,
 	Merge		how = {.index = index,.manner = MERGE_TRY,.runs = true,.frozen_only = !active};
 
 	how.why = "VACUUM";
-	how.filter = dead;
-	how.filter_arg = arg;
+	how.among = dead;
+	how.among_arg = arg;
 	how.removed = removed;
 	return merge_all(&how);
 }

@@ -37,8 +37,8 @@ typedef struct Merge
 	int			slice;			/* groups of a run, at most; 0: to its end */
 	bool		runs;			/* merge runs that are due as well */
 	bool		frozen_only;	/* of generations, only those that are frozen already */
-	SfxDeadAmong filter;		/* VACUUM's, for all that is rewritten; NULL: none */
-	void	   *filter_arg;
+	SfxDeadAmong among;			/* VACUUM's: entries to drop where leaves are rewritten; or NULL */
+	void	   *among_arg;
 	double	   *removed;		/* the number of entries left out is added to it; may be NULL */
 
 	/* the current source */

@@ -2,10 +2,10 @@
  * merge_source.c - moving a frozen generation of the delta, or a run, into a tree, group by group
  *
  * One routine rewrites a group of neighboring leaves below one parent (rewrite.c).  It merges the
- * leaves' entries with those of the source that fall between the group's fences, drops those that a
- * filter reports as dead, packs the others, and replaces pages and parent in one record (swap.c).
- * A merge calls this routine along the keys of a source, into an older run that policy.c chooses.
- * VACUUM calls it with a filter and without a source.  Rules M1 to M6 (src/README.md, "merge").
+ * leaves' entries with those of the source that fall between the group's fences, drops those that
+ * an SfxDeadAmong of the caller reports, packs the others, and replaces pages and parent in one
+ * record (swap.c).  A merge calls this routine along the keys of a source, into an older run that
+ * policy.c chooses.  VACUUM calls it without a source.  Rules M1 to M6 (src/README.md, "merge").
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -21,7 +21,9 @@
 #include "policy.h"
 #include "requests.h"
 #include "rewrite.h"
+#include "shrink.h"
 #include "source.h"
+#include "swap.h"
 #include "yield.h"
 
 #include "access/table.h"
@@ -155,8 +157,8 @@ merge_step(Merge *m, SfxMeta *meta, int source, uint64 *seen)
 		group.heap = sfx_dead_open_heap(m->index);
 	meta->work.usecs += m->usecs;
 	m->usecs = 0;
-	if (m->filter)
-		sfx_group_rewrite(&group, &src, m->filter, m->filter_arg, &m->stats);
+	if (m->among)
+		sfx_group_rewrite(&group, &src, m->among, m->among_arg, &m->stats);
 	else
 		sfx_group_rewrite(&group, &src, m->stubs ? sfx_stubs_among : NULL, m->stubs, &m->stats);
 	if (group.heap)

@@ -2,9 +2,8 @@
  * filter_make.c - filter pages: over which leaves, and when they are made
  *
  * A filter page covers the positions of up to SFX_FILTER_LEAVES neighbouring leaves below one
- * parent, which names it beside their downlinks.  README "Filters" has the rules F1 to F3, and why
- * a wrong "no" cannot happen: the record that changes a leaf replaces or unlinks the filter over
- * it, so a live filter page always speaks for the leaves as they are.
+ * parent, which names it beside their downlinks (F1).  The record that changes a leaf replaces or
+ * unlinks the filter over it (F2), so a live filter page speaks for the leaves as they are (F3).
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

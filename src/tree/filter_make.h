@@ -3,12 +3,13 @@
  * leaf is read
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_FILTERS_H
-#define SURFIDX_FILTERS_H
+#ifndef SURFIDX_FILTER_MAKE_H
+#define SURFIDX_FILTER_MAKE_H
 
 #include "child_file.h"
 #include "find.h"
 #include "meta.h"
+#include "swap.h"
 #include "wal.h"
 
 /*
@@ -65,4 +66,4 @@ extern void sfx_filters_touched(const SfxNode *node, int from, int to, SfxFilter
 extern void sfx_filters_plan(const SfxTree *t, const SfxNode *node, int from, int to,
 							 const SfxNewLeaf *leaves, int n, int room, SfxFilterPlan *plan);
 
-#endif							/* SURFIDX_FILTERS_H */
+#endif							/* SURFIDX_FILTER_MAKE_H */

@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * find.c - the static stage's B-link tree: finding a page by position
+ * find.c - finding a page of a B-link tree by position
  *
  * Readers hold one page lock at a time and are positioned by key: they believe a page only if it is
  * of the expected kind, build, run and level and its fences hold their position (T1).  Beyond the

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
- * find.h - the static stage: finding pages by position, and swapping groups of them
+ * find.h - finding pages of trees by position, and what this backend remembers of trees
  *
- * Readers need no lock of the caller's: they get pages share-locked, one at a time, and release
- * them themselves.  Functions that change the tree need the merge lock.
+ * Callers hold no lock: they get pages share-locked, one at a time, and release them.  What changes
+ * trees is in swap.h and shrink.h.
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_TREE_H
-#define SURFIDX_TREE_H
+#ifndef SURFIDX_FIND_H
+#define SURFIDX_FIND_H
 
 #include "horizon.h"
 #include "inner.h"
@@ -260,127 +260,10 @@ extern void sfx_kept_replace(SfxKeptNode *kept, int from, int to, const SfxChild
 /* Forget the kept node: a swap has made several pages of it. */
 extern void sfx_kept_forget(SfxKeptNode *kept);
 
-struct SfxFilterPlan;			/* filter_make.h */
-
-/* A leaf body waiting to be written. */
-typedef struct SfxNewLeaf
-{
-	uint8	   *body;
-	uint32		len;
-	SfxPos		low;
-	uint32		nentries;
-} SfxNewLeaf;
-
-/*
- * Replace children [from, to) of node by the leaves new[0..n), n >= 1, in one WAL record together
- * with node itself (which may become several pages), the filters over them, and, in the metapage,
- * the run's counts and the positions of merges (T2).
- *
- * node: as loaded under the merge lock; NULL: the run's root is a leaf, and is replaced.  works: it
- * counts as a group of a merge.  horizon: the conflict horizon of entries that are left out, for
- * standbys.  filters: what sfx_filters_plan has made for this very swap; NULL: these leaves, and
- * others under the same filters, get none.  *meta is updated.  Needs the merge lock.  Blocks that
- * are no longer needed go to the free space map.
- */
-extern void sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
-						  const SfxNewLeaf *leaves, int n, bool works, const SfxHorizon *horizon,
-						  const struct SfxFilterPlan *filters);
-
-/*
- * Make an empty run, the newest one, in one record; returns its id.  *meta is updated.  Needs the
- * merge lock, and a free place in the list.
- */
-extern uint32 sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta);
-
-/*
- * Build the inner page of the first of children[0..n): as many as it takes, ending between two
- * filters (F1); halves: not more than half of them, if they fit two pages.  high: the last one's
- * high fence, NULL: infinity.  Returns how many; body (SFX_BODY_CAPACITY bytes) and its length
- * *len.  scratch: sfx_inner_scratch_size() bytes.
- */
-extern int	sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *children, int n, const SfxPos *high, bool halves,
-								uint8 *body, void *scratch, int *len);
-
-/* Leaves that sfx_tree_swap can write, at most. */
-#define SFX_SWAP_MAX	(SFX_GROUP_BLOCKS - 6)
-
-/*
- * Post downlinks: make sure that every page of that level around pos has one in the level above,
- * which a split or a crash may have left out (T3).  Merge lock held.
- */
-extern void sfx_tree_post(const SfxTree *t, int level, const SfxPos *pos);
-
-/*
- * Where pages from block `end` on may move: claim gives one more free block, exclusively locked, or
- * InvalidBuffer.
- */
-typedef struct SfxTargets
-{
-	BlockNumber end;
-	Buffer		(*claim) (void *arg, const SfxMeta *meta);
-	void	   *arg;
-} SfxTargets;
-
-/*
- * Move page blkno of a tree into the free block of target, in one record with its parent (or the
- * metapage, if it is a root) and the right link of its left neighbour (G1).  A leaf takes some of
- * its siblings along that have to move, too.  A dictionary's page moves likewise.  target is
- * exclusively locked, and is released here.  The old blocks are not given to the free space map.
- * Merge lock held.  False: blkno is no page of a tree, or comparisons do not lead to it and its
- * left neighbour (K4).
- */
-extern bool sfx_tree_move(Relation index, const SfxOrder *order, SfxMeta *meta, BlockNumber blkno, Buffer target, const SfxTargets *targets);
-
-/*
- * Correct the entry counts above level 1 where they lag, for estimates.  Merge lock held.  Memory:
- * the current context.
- */
-extern void sfx_tree_recount(const SfxTree *t);
-
-/*
- * Join inner page node with its right neighbour below the same parent, if one of them is sparse and
- * both fit on one page.  The caller holds the merge lock since it loaded node.  True: done, node is
- * outdated.
- */
-extern bool sfx_tree_join(const SfxTree *t, SfxNode *node);
-
-/* Remove the run's root if it has one child and that is an inner page.  Merge lock held. */
-extern bool sfx_tree_lower(const SfxTree *t);
-
 /*
  * Is this page, which is locked or a copy, one of that run's tree at that level?  ERROR if it is
  * damaged.
  */
 extern bool sfx_tree_page_is(Relation index, BlockNumber blkno, Page page, const SfxMeta *meta, uint32 run, int level);
 
-/*
- * Join sparse inner pages of all runs, and lower their roots, after entries were removed
- * (shrink.c).  Takes the merge lock page by page.
- */
-extern void sfx_shrink_inner(Relation index, const SfxOrder *order);
-
-/*
- * Give back the end of the file if enough of the file is free: move pages there down into free
- * blocks, and cut the rest off if no other session uses the index at the moment.  tries: how often
- * to try to lock the index for that, some milliseconds apart.  The caller has a lock on the index,
- * and holds no LWLock.
- */
-extern void sfx_shrink_file(Relation index, const SfxOrder *order, BufferAccessStrategy strategy, int tries);
-
-/* Does the free space map list this block as free?  A hint (P3). */
-extern bool sfx_map_says_free(Relation index, BlockNumber blkno);
-
-/*
- * reclaim.c: enter blocks that are free, and that nothing leads to, into the free space map (P3).
- * Returns how many blocks are free.  No lock is held, and none asked for; what other sessions do
- * meanwhile at most leaves a block to the next time.
- */
-extern BlockNumber sfx_reclaim_blocks(Relation index, const SfxOrder *order, BufferAccessStrategy strategy);
-
-/*
- * Drop dictionaries that no leaf names any more (H1).  Looks at all blocks, if there are several
- * dictionaries.  Takes the merge lock for each that is dropped.
- */
-extern void sfx_reclaim_dicts(Relation index, const SfxOrder *order, BufferAccessStrategy strategy);
-
-#endif							/* SURFIDX_TREE_H */
+#endif							/* SURFIDX_FIND_H */

@@ -12,6 +12,7 @@
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
+#include "shrink.h"
 #include "swap.h"
 
 #define MOVE_MAX			9	/* leaves that move in one record */

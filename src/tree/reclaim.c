@@ -19,6 +19,7 @@
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
+#include "shrink.h"
 
 #include "storage/indexfsm.h"
 #include "storage/lmgr.h"

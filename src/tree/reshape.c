@@ -12,6 +12,7 @@
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
+#include "shrink.h"
 #include "swap.h"
 
 #include "miscadmin.h"

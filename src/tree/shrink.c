@@ -16,6 +16,7 @@
 #include "meta.h"
 #include "page.h"
 #include "pos.h"
+#include "shrink.h"
 #include "sleep.h"
 #include "subxact.h"
 #include "wal.h"

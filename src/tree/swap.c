@@ -252,6 +252,7 @@ sfx_swap_execute(SfxSwap *s)
 	Buffer		metabuf = InvalidBuffer;
 	SfxFreed	freed = {0};
 
+	Assert(sfx_merge_lock_held(s->tree.index));
 	/* a damaged page that leads to one block twice must not make us wait for our own lock */
 	for (int i = 1; i < s->n; i++)
 		for (int j = 0; j < i; j++)

@@ -1,9 +1,11 @@
 /*-------------------------------------------------------------------------
- * swap.h - one record that changes several pages of a tree
+ * swap.h - changing trees: one record that changes several pages
  *
  * A writer begins a swap, adds pages, and executes it: locks in the order in which pages were
  * added, one critical section, one WAL record.  The caller holds the merge lock from the reading of
- * what it replaces until the swap is executed.  Memory: the current context.
+ * what it replaces until the swap is executed (asserted).  Memory: the current context.
+ *
+ * Most callers need sfx_tree_swap alone, which does all of that for a group of leaves.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SWAP_H
@@ -80,5 +82,58 @@ extern void sfx_swap_finish(SfxSwap *s, const SfxNode *parent, int nmade);
  */
 extern int	sfx_swap_find_parent(const SfxTree *t, int level, const SfxPos *low,
 								 BlockNumber blkno, SfxNode *parent);
+
+/* ---- groups of leaves, runs, downlinks ---- */
+
+struct SfxFilterPlan;			/* filter_make.h */
+
+/* A leaf body waiting to be written. */
+typedef struct SfxNewLeaf
+{
+	uint8	   *body;
+	uint32		len;
+	SfxPos		low;
+	uint32		nentries;
+} SfxNewLeaf;
+
+/*
+ * Replace children [from, to) of node by the leaves[0..n), n >= 1, in one WAL record together
+ * with node itself (which may become several pages), the filters over them, and, in the metapage,
+ * the run's counts and the positions of merges (T2).
+ *
+ * node: as loaded under the merge lock; NULL: the run's root is a leaf, and is replaced.  works: it
+ * counts as a group of a merge.  horizon: the conflict horizon of entries that are left out, for
+ * standbys.  filters: what sfx_filters_plan has made for this very swap; NULL: these leaves, and
+ * others under the same filters, get none.  *meta is updated.  Needs the merge lock.  Blocks that
+ * are no longer needed go to the free space map.
+ */
+extern void sfx_tree_swap(const SfxTree *t, SfxNode *node, int from, int to,
+						  const SfxNewLeaf *leaves, int n, bool works, const SfxHorizon *horizon,
+						  const struct SfxFilterPlan *filters);
+
+/*
+ * Make an empty run, the newest one, in one record; returns its id.  *meta is updated.  Needs the
+ * merge lock, and a free place in the list.
+ */
+extern uint32 sfx_tree_create(Relation index, const SfxOrder *order, SfxMeta *meta);
+
+/*
+ * Build the inner page of the first of children[0..n): as many as it takes, ending between two
+ * filters (F1); halves: not more than half of them, if they fit two pages.  high: the last one's
+ * high fence, NULL: infinity.  Returns how many; body (SFX_BODY_CAPACITY bytes) and its length
+ * *len.  scratch: sfx_inner_scratch_size() bytes.
+ */
+extern int	sfx_tree_first_page(Relation index, const SfxOrder *order, const SfxChild *children,
+								int n, const SfxPos *high, bool halves, uint8 *body,
+								void *scratch, int *len);
+
+/* Leaves that sfx_tree_swap can write, at most. */
+#define SFX_SWAP_MAX	(SFX_GROUP_BLOCKS - 6)
+
+/*
+ * Post downlinks: make sure that every page of that level around pos has one in the level above,
+ * which a split or a crash may have left out (T3).  Merge lock held.
+ */
+extern void sfx_tree_post(const SfxTree *t, int level, const SfxPos *pos);
 
 #endif							/* SURFIDX_SWAP_H */

@@ -2,8 +2,8 @@
  * sound.h - the inner layout of values of arrays, records, ranges and types like them (P2)
  *-------------------------------------------------------------------------
  */
-#ifndef SURFIDX_STRUCTURE_H
-#define SURFIDX_STRUCTURE_H
+#ifndef SURFIDX_SOUND_H
+#define SURFIDX_SOUND_H
 
 /*
  * How the values of a type are laid out.  Comparison and output functions trust the counts and
@@ -25,4 +25,4 @@ extern const SfxStructure *sfx_structure_of(Oid type, int typlen);
  */
 extern void sfx_structure_check(const SfxStructure *s, Datum value);
 
-#endif							/* SURFIDX_STRUCTURE_H */
+#endif							/* SURFIDX_SOUND_H */

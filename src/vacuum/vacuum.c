@@ -24,6 +24,7 @@
 #include "pos.h"
 #include "rewrite.h"
 #include "settings.h"
+#include "shrink.h"
 #include "stats.h"
 #include "vacuum.h"
 #include "vacuum_delta.h"

@@ -100,8 +100,8 @@ typedef struct SfxCoder
 	int			nsymbols;
 	uint8_t		symbol[256];	/* 1: it was seen */
 	uint32_t	end[SFX_STR_GROUP * SFX_STR_MAXGROUPS];
-	uint8_t		bytes[SFX_CODER_ROOM];	/* of keys 1, 2, ... */
-	uint8_t		first[3 * SFX_MAX_ENTRY];	/* of key 0 */
+	uint8_t		bytes[SFX_CODER_ROOM];	/* of all keys but the first */
+	uint8_t		first[3 * SFX_MAX_ENTRY];	/* of the first */
 } SfxCoder;
 
 /* The block begins with another key: forget the codes. */

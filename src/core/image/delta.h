@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * delta.h - the ordered structure of the dynamic stage: a B+tree of byte-string entries
+ * delta.h - the ordered structure of an image: a B+tree of byte-string entries
  *
  * Nodes are SFX_NODE_SIZE bytes, named by 32-bit references that an allocator hands out, so the
  * tree can be in shared memory, in private memory, or anywhere else (no pointer is stored).

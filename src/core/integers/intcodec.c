@@ -270,8 +270,8 @@ dbp_decode(const SfxInt *b, int from, int to, uint64_t *out)
 		size_t		avail;
 		uint64_t	v = dbp_at(b, from, &p, &avail);
 
-		/* The deltas are unpacked to where their sums go. */
-		*out++ = v;				/* the deltas are unpacked to where their sums go */
+		/* the deltas are unpacked to where their sums go */
+		*out++ = v;
 		sfx_kernels->unpack(p, avail, (size_t) skip * w, w, end - from - 1, b->step, out);
 		patch(b, from + 1, end, w, out);
 		for (; ++from < end; out++)
@@ -299,7 +299,6 @@ dbp_search(const SfxInt *b, uint64_t x, bool *equal)
 		k++;
 	v = dbp_start(b, k, &p, &avail);
 	m = chunk_values(b->n, k);
-	/* sum up deltas until x is reached */
 	if (v < x)
 	{
 		sfx_kernels->unpack(p, avail, 0, b->widths[k], m - 1, b->step, delta);

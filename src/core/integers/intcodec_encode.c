@@ -464,6 +464,8 @@ encode(int which, const uint64_t *v, int n, uint8_t *out, size_t cap)
 	/* the fastest to search first */
 	static const SfxIntCodec by_speed[] = {SFX_INT_LFOR, SFX_INT_EF, SFX_INT_PLAIN, SFX_INT_FOR, SFX_INT_DBP, SFX_INT_PDBP,
 	SFX_INT_STREAMVBYTE, SFX_INT_VARINTGB, SFX_INT_VBYTE};
+	_Static_assert(sizeof(by_speed) / sizeof(*by_speed) == SFX_INT_CODECS - 2,
+				   "all codecs from PLAIN on have a place, except DECIMAL");
 	IntStats	s;
 	IntChoice	c;
 	size_t		least;

@@ -8,7 +8,7 @@
 
 #define NKINDS 17
 
-static const char *const codec_name[] = {"any", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB",
+static const char *const codec_name[SFX_INT_CODECS] = {"any", "PLAIN", "FOR", "LFOR", "EF", "DBP", "PDBP", "VBYTE", "VARINTGB",
 	"STREAMVBYTE"};
 
 /* Fill v with n values of one kind; true if they are sorted. */
@@ -149,7 +149,7 @@ test_codec(int codec)
 					smallest &= o < 0 || size <= o + o * 3 / 100;
 				}
 			}
-	ok(bad_kind < 0, "%s: round trips (kind %d, n %d; %d blocks)", codec_name[codec], bad_kind, bad_n, blocks);
+	ok(bad_kind < 0 && blocks > 0, "%s: round trips (kind %d, n %d; %d blocks)", codec_name[codec], bad_kind, bad_n, blocks);
 	ok(bounded, "%s: stays within its bound, and says so when it cannot", codec_name[codec]);
 	if (codec == 0)
 		ok(smallest, "the choice is the smallest, or within 3 %% of it");
@@ -256,8 +256,9 @@ main(void)
 	{
 		if (!sfx_cpu_pin((SfxCpuLevel) level))
 			break;
-		for (int codec = 0; codec < SFX_INT_DECIMAL; codec++)
-			test_codec(codec);
+		for (int codec = 0; codec < SFX_INT_CODECS; codec++)
+			if (codec != SFX_INT_DECIMAL)
+				test_codec(codec);
 		test_damage();
 	}
 	test_sizes();
