@@ -612,8 +612,6 @@ is_sum(const Aggref *agg, Oid argument, SfxAggOutput *out)
 	}
 	if (getBaseType(argument) != type)
 		return false;
-	if (sfx_agg_is_partial(agg) && !sfx_partial_sum_is_known(agg))
-		return false;
 	out->kind = agg->aggfnoid == F_SUM_INT2 || agg->aggfnoid == F_SUM_INT4 ||
 		agg->aggfnoid == F_SUM_INT8 || agg->aggfnoid == F_SUM_NUMERIC ? SFX_AGG_SUM : SFX_AGG_AVG;
 	return true;
