@@ -142,10 +142,8 @@ share(const Pass *p, const SfxMeta *meta)
 static bool
 is_of_class(const Pass *p, const SfxGroup *g, int from, int to)
 {
-	int			sum = 0;
+	int			sum = sfx_leaf_change_heat(p->c, g, from, to);
 
-	for (int i = from; i < to; i++)
-		sum += sfx_heat_of(p->c->index, sfx_group_leaf(g, i));
 	return (p->least == 0 || sum > (p->least - 1) * (to - from)) && sum <= p->most * (to - from);
 }
 
