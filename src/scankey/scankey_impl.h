@@ -225,19 +225,11 @@ extern void sfx_interval_intersect(const SfxScanKeys *sk, int col, ByteRange *a,
  */
 extern ColumnResult sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
 
-/* ---- row comparisons (scankey_row.c) ---- */
-
-/*
- * Narrow tail_lo and tail_hi, which the first column's conditions have set.  False: the interval is
- * empty.
- */
-extern bool sfx_row_narrow(SfxScanKeys *sk, const ScanKeyData *header);
-
 /* ---- pieces (scankey_pieces.c) ---- */
 
 /*
- * Narrow the tail by the row comparisons among the n conditions on its column, and split it into
- * the pieces in which they are true; a comparison that cannot be taken apart becomes a filter.
+ * Split the tail into the pieces in which the row comparisons among the n conditions on its column
+ * may be true; one that is not true of all that is in them becomes a filter.
  * False: no piece is left.  Only after COL_RANGE, in the work context, which owns the pieces.
  */
 extern bool sfx_pieces_tail(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
