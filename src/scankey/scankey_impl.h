@@ -247,8 +247,18 @@ extern int	sfx_array_open(SfxQual *q, const ScanKeyData *key, Datum **elems, boo
  */
 extern int	sfx_array_equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set);
 
-/* Is b in the sorted set? */
-extern bool sfx_array_has(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b);
+/* Where b is in the sorted set, or would be. */
+extern int	sfx_array_find(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b,
+						   bool *found);
+
+static inline bool
+sfx_array_has(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b)
+{
+	bool		found;
+
+	(void) sfx_array_find(eo, set, n, b, &found);
+	return found;
+}
 
 /* ---- filters (scankey_filter.c) ---- */
 
