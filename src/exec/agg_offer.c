@@ -606,40 +606,32 @@ find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, c
 	return true;
 }
 
-bool
-sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,
-				   SfxAggOffer *best)
-{
-	SfxAggOffer offer;
-
-	best->candidate = NULL;
-	if (!sfx_agg_fits_table(root, rel))
-		return false;
-	foreach_ptr(Candidate, candidate, candidates)
-	{
-		if (find_offer(root, rel, question, candidate, &offer) &&
-			(best->candidate == NULL || offer.cost < best->cost))
-			*best = offer;
-	}
-	return best->candidate != NULL;
-}
-
 List *
 sfx_agg_offers(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question)
 {
-	SfxAggOffer *offer = palloc(sizeof(SfxAggOffer));
 	List	   *offers = NIL;
 
-	if (question->groups == NIL)
-		return sfx_agg_best_offer(root, rel, question, offer) ? list_make1(offer) : NIL;
 	if (!sfx_agg_fits_table(root, rel))
 		return NIL;
 	foreach_ptr(Candidate, candidate, candidates)
 	{
-		if (!find_offer(root, rel, question, candidate, offer))
-			continue;
-		offers = lappend(offers, offer);
-		offer = palloc(sizeof(SfxAggOffer));
+		SfxAggOffer *offer = palloc(sizeof(SfxAggOffer));
+
+		if (find_offer(root, rel, question, candidate, offer))
+			offers = lappend(offers, offer);
 	}
 	return offers;
+}
+
+const SfxAggOffer *
+sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question)
+{
+	const SfxAggOffer *best = NULL;
+
+	foreach_ptr(const SfxAggOffer, offer, sfx_agg_offers(root, rel, question))
+	{
+		if (best == NULL || offer->cost < best->cost)
+			best = offer;
+	}
+	return best;
 }
