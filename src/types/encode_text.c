@@ -84,9 +84,6 @@ decode_text(const uint8 *buf, int len, char *out, int room, int *outlen)
 static int
 bound_text(Oid subtype, Datum value, Datum *own, Datum *above)
 {
-	*own = value;
-	if (!OidIsValid(subtype) || subtype == TEXTOID)
-		return SFX_BOUND_EXACT;
 	if (subtype != NAMEOID)
 		return SFX_BOUND_UNKNOWN;
 	*own = PointerGetDatum(cstring_to_text(NameStr(*DatumGetName(value))));
@@ -123,9 +120,6 @@ bound_name(Oid subtype, Datum value, Datum *own, Datum *above)
 	char	   *name;
 	Size		len;
 
-	*own = value;
-	if (!OidIsValid(subtype) || subtype == NAMEOID)
-		return SFX_BOUND_EXACT;
 	if (subtype != TEXTOID)
 		return SFX_BOUND_UNKNOWN;
 	t = PG_DETOAST_DATUM_PACKED(value);
