@@ -884,37 +884,18 @@ DROP FUNCTION surfidx_preload_warning();
 -- Privileges: sizes and counts are for roles that may see those of other indexes (pg_monitor is among them), pages that
 -- show keys for roles that may read files, and what takes long or changes something for the owner or the superuser
 
-REVOKE ALL ON FUNCTION surfidx_stats(regclass, integer, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_leaf_keys(regclass, integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_budget() FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_runs(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_dictionaries(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_filters(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_page_stats(regclass, bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_page_items(regclass, bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_check_all(boolean, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_estimate(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_estimate_cut(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_advise(bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_health() FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_tune(bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_mirror_btree() FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_stats(regclass, integer, boolean), surfidx_leaf_keys(regclass, integer), surfidx_budget(),
+	surfidx_meta(regclass), surfidx_runs(regclass), surfidx_dictionaries(regclass), surfidx_filters(regclass),
+	surfidx_page_stats(regclass, bigint), surfidx_page_items(regclass, bigint), surfidx_check(regclass, boolean, boolean),
+	surfidx_check_all(boolean, boolean), surfidx_estimate(regclass), surfidx_estimate_cut(regclass), surfidx_advise(bigint),
+	surfidx_health(), surfidx_tune(bigint), surfidx_mirror_btree() FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer, boolean) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_leaf_keys(regclass, integer) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_budget() TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_meta(regclass) TO pg_read_server_files, pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_runs(regclass) TO pg_read_server_files, pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_dictionaries(regclass) TO pg_read_server_files, pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_filters(regclass) TO pg_read_server_files, pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_page_stats(regclass, bigint) TO pg_read_server_files;
-GRANT EXECUTE ON FUNCTION surfidx_page_items(regclass, bigint) TO pg_read_server_files;
-GRANT EXECUTE ON FUNCTION surfidx_estimate(regclass) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_estimate_cut(regclass) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_advise(bigint) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_health() TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_tune(bigint) TO pg_stat_scan_tables;
+GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer, boolean), surfidx_leaf_keys(regclass, integer), surfidx_budget(),
+	surfidx_meta(regclass), surfidx_runs(regclass), surfidx_dictionaries(regclass), surfidx_filters(regclass),
+	surfidx_estimate(regclass), surfidx_estimate_cut(regclass), surfidx_advise(bigint), surfidx_health(), surfidx_tune(bigint)
+	TO pg_stat_scan_tables;
+GRANT EXECUTE ON FUNCTION surfidx_meta(regclass), surfidx_runs(regclass), surfidx_dictionaries(regclass),
+	surfidx_filters(regclass), surfidx_page_stats(regclass, bigint), surfidx_page_items(regclass, bigint)
+	TO pg_read_server_files;
 GRANT SELECT ON surfidx_stat_indexes TO pg_stat_scan_tables;
 GRANT SELECT ON surfidx_stat_progress_merge TO PUBLIC;
