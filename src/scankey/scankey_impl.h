@@ -146,20 +146,6 @@ is_equal_array(const SfxQual *q)
 	return (q->flags & SK_SEARCHARRAY) && q->strategy == BTEqualStrategyNumber;
 }
 
-/*
- * Change b to the least byte string above all that begin with it; returns its length, 0 if there is
- * none.
- */
-static inline int
-successor(uint8 *b, int len)
-{
-	while (len > 0 && b[len - 1] == 0xFF)
-		len--;
-	if (len > 0)
-		b[len - 1]++;
-	return len;
-}
-
 /* The two ends of all keys that begin with b: changes b in place, and returns the new length. */
 static inline int
 end_below(const SfxScanKeys *sk, uint8 *b, int len)
@@ -173,7 +159,7 @@ static inline int
 end_above(const SfxScanKeys *sk, uint8 *b, int len)
 {
 	if (!sk->kd->comparator)
-		return successor(b, len);
+		return sfx_successor(b, len);
 	if (len > 0)
 		b[len++] = SFX_MARK_AFTER;
 	return len;
