@@ -585,6 +585,7 @@ static bool
 find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, const Candidate *c,
 		   SfxAggOffer *offer)
 {
+	double		rows = clamp_row_est(c->selectivity * rel->tuples);
 	List	   *conditions;
 	Cost		filtered;
 
@@ -593,13 +594,10 @@ find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, c
 		!sfx_agg_wanted(root, rel, question, &c->path, conditions, &offer->wanted))
 		return false;
 	offer->candidate = c;
-	offer->groups = count_returned(root, question, offer->wanted.grouping.steps != NIL,
-								   clamp_row_est(c->selectivity * rel->tuples));
-	offer->filters = filters_cost(root, c, &offer->wanted,
-								  clamp_row_est(c->selectivity * rel->tuples));
+	offer->groups = count_returned(root, question, offer->wanted.grouping.steps != NIL, rows);
+	offer->filters = filters_cost(root, c, &offer->wanted, rows);
 	offer->cost = compute_cost(root, rel, c, &offer->wanted, offer->groups, &offer->shared);
-	filtered = offer->filters +
-		conditions_cost(conditions, clamp_row_est(c->selectivity * rel->tuples));
+	filtered = offer->filters + conditions_cost(conditions, rows);
 	offer->cost += filtered;
 	offer->shared += filtered;
 	(void) sfx_agg_note(c->path.indexinfo->indexoid, "can answer");
