@@ -218,7 +218,7 @@ check_dead_in_image(SfxCheck *cs, int g, const LogHashes *lh, uint64 hash, uint6
 	const uint64 *dead = lh->hash + lh->nundead;
 
 	while (*d < lh->ndead && dead[*d] < hash)
-		++*d;
+		(*d)++;
 	if (*d == lh->ndead || dead[*d] != hash)
 		sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u has an entry that its log has not",
 				   cs->meta.gens[g].gen);

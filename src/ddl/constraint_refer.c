@@ -340,8 +340,8 @@ without_foreign(const AlterTableStmt *stmt, const ColumnDef *column, List **out)
 static bool
 is_contradictory(const List *constraints)
 {
-	int			said[4] = {0};	/* DEFERRABLE, NOT DEFERRABLE, DEFERRED, IMMEDIATE, as ConstrType has
-								 * them */
+	int			said[4] = {0};	/* DEFERRABLE, NOT DEFERRABLE, DEFERRED, IMMEDIATE, as ConstrType
+								 * has them */
 
 	foreach_node(Constraint, c, constraints)
 	{
