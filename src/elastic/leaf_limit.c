@@ -88,13 +88,7 @@ all_inner_pages(Relation index, const SfxOrder *order, const SfxMeta *meta)
 static uint64
 other_pages(const SfxMeta *meta)
 {
-	uint64		n = 0;
-
-	for (int r = 0; r < meta->nruns; r++)
-		n += meta->runs[r].leaves;
-	for (int g = 0; g < meta->ngens; g++)
-		n += meta->gens[g].pages;
-	return n;
+	return sfx_meta_leaves(meta) + sfx_meta_log_pages(meta);
 }
 
 uint64

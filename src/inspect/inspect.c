@@ -51,7 +51,6 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	SfxRun		none = {0};
 	SfxRun	   *run;
 	uint64		entries = 0;
-	int64		pages = 0;
 	int			i = 0;
 	const char *fault;
 
@@ -61,8 +60,6 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	fault = sfx_meta_look(index, &meta);
 	if (fault == NULL)
 		entries = sfx_log_count(index, &meta);
-	for (int g = 0; g < meta.ngens; g++)
-		pages += meta.gens[g].pages;
 	run = meta.nruns > 0 ? SfxMetaMain(&meta) : &none;
 	values[i++] = Int32GetDatum(meta.version);
 	values[i++] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) meta.build_id));
@@ -70,7 +67,7 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	values[i++] = Int64GetDatum((int64) meta.removals);
 	values[i++] = Int32GetDatum(meta.ngens);
 	values[i++] = Int32GetDatum(meta.ngens - 1);
-	values[i++] = Int64GetDatum(pages);
+	values[i++] = Int64GetDatum((int64) sfx_meta_log_pages(&meta));
 	nulls[i] = fault != NULL;
 	values[i++] = Int64GetDatum((int64) entries);
 	values[i++] = Int64GetDatum((int64) meta.merges);

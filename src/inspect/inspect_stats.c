@@ -214,9 +214,7 @@ stats_of(void *arg)
 	delta = (int64) sfx_log_count(index, &meta);
 	nblocks = RelationGetNumberOfBlocks(index);
 	take_sample(index, &meta, nblocks, of->want, &s);
-	entries = delta;
-	for (int r = 0; r < meta.nruns; r++)
-		entries += (int64) meta.runs[r].entries;
+	entries = delta + (int64) sfx_meta_entries(&meta);
 
 	values[ST_BYTES] = Int64GetDatum((int64) nblocks * BLCKSZ);
 	values[ST_BLOCKS] = Int64GetDatum(nblocks);
