@@ -37,7 +37,6 @@
 #include "catalog/pg_opclass.h"
 #include "commands/defrem.h"
 #include "common/pg_prng.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
@@ -504,13 +503,11 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 {
 	Relation	btree = open_btree(PG_GETARG_OID(0));
 	Sample	   *s = palloc(sizeof(Sample));
-	TupleDesc	desc;
 	Datum		values[ESTIMATE_COLUMNS] = {0};
 	bool		nulls[ESTIMATE_COLUMNS] = {0};
 
 	if (btree == NULL)
 		PG_RETURN_NULL();
-	desc = sfx_one_row(fcinfo, ESTIMATE_COLUMNS);
 	values[0] = Int64GetDatum((int64) RelationGetNumberOfBlocks(btree) * BLCKSZ);
 	begin_sample(s, btree);
 	if (s->model == NULL)
@@ -525,7 +522,7 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 		values[4] = Int64GetDatum((int64) s->entries);
 	}
 	relation_close(btree, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, ESTIMATE_COLUMNS, values, nulls);
 }
 
 /*

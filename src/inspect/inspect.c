@@ -18,9 +18,7 @@
 #include "settings.h"
 #include "sql_rows.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -44,7 +42,6 @@ Datum
 surfidx_meta(PG_FUNCTION_ARGS)
 {
 	Relation	index = sfx_open_index_if_there(PG_GETARG_OID(0));
-	TupleDesc	desc;
 	Datum		values[META_COLUMNS];
 	bool		nulls[META_COLUMNS] = {0};
 	SfxMeta		meta;
@@ -56,7 +53,6 @@ surfidx_meta(PG_FUNCTION_ARGS)
 
 	if (index == NULL)
 		PG_RETURN_NULL();
-	desc = sfx_one_row(fcinfo, META_COLUMNS);
 	fault = sfx_meta_look(index, &meta);
 	if (fault == NULL)
 		entries = sfx_log_count(index, &meta);
@@ -79,7 +75,7 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	values[i++] = fault ? CStringGetTextDatum(fault) : (Datum) 0;
 	Assert(i == META_COLUMNS);
 	relation_close(index, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, META_COLUMNS, values, nulls);
 }
 
 /* The runs of the static stage, newest first; the last one is the main tree. */
@@ -200,12 +196,10 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	FilterSums	sums = {0};
 	SfxMeta		meta;
 	int			i = 0;
-	TupleDesc	desc;
 	const SfxOrder *order;
 
 	if (index == NULL)
 		PG_RETURN_NULL();
-	desc = sfx_one_row(fcinfo, FILTER_COLUMNS);
 	order = sfx_order_open(index, kd, false);
 	sfx_meta_read(index, &meta);
 	for (int r = 0; r < meta.nruns; r++)
@@ -222,7 +216,7 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	values[i++] = Int64GetDatum(sums.bytes);
 	Assert(i == FILTER_COLUMNS);
 	relation_close(index, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, FILTER_COLUMNS, values, nulls);
 }
 
 /*
@@ -234,11 +228,10 @@ surfidx_page_counts(PG_FUNCTION_ARGS)
 {
 	Datum		values[4];
 	bool		nulls[4] = {0};
-	TupleDesc	desc = sfx_one_row(fcinfo, 4);
 
 	values[0] = Int64GetDatum((int64) sfx_leaves_read);
 	values[1] = Int64GetDatum((int64) sfx_filter_counts.asked);
 	values[2] = Int64GetDatum((int64) sfx_filter_counts.denied);
 	values[3] = Int64GetDatum((int64) sfx_filter_counts.wrong);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, 4, values, nulls);
 }
