@@ -53,22 +53,13 @@ bool
 sfx_agg_note(Oid index, const char *line)
 {
 	MemoryContext old;
-	ListCell   *lc;
+	char	   *said;
 
 	if (report == NULL)
 		return false;
 	old = MemoryContextSwitchTo(report->cxt);
-	if (OidIsValid(index))
-		line = psprintf("index %s: %s", get_rel_name(index), line);
-	else
-		line = pstrdup(line);
-	foreach(lc, report->lines)
-	{
-		if (strcmp(lfirst(lc), line) == 0)
-			break;
-	}
-	if (lc == NULL)
-		report->lines = lappend(report->lines, (char *) line);
+	said = OidIsValid(index) ? psprintf("index %s: %s", get_rel_name(index), line) : pstrdup(line);
+	report->lines = list_append_unique(report->lines, makeString(said));
 	MemoryContextSwitchTo(old);
 	return false;
 }

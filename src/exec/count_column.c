@@ -68,19 +68,12 @@ is_unfit(Node *node, void *context)
 static bool
 has_columns(Relation index, const Bitmapset * columns)
 {
-	int			c = -1;
+	Bitmapset  *has = NULL;
 
-	while ((c = bms_next_member(columns, c)) >= 0)
-	{
-		int			i = 0;
-
-		while (i < IndexRelationGetNumberOfAttributes(index) &&
-			   index->rd_index->indkey.values[i] != c + FirstLowInvalidHeapAttributeNumber)
-			i++;
-		if (i == IndexRelationGetNumberOfAttributes(index))
-			return false;
-	}
-	return true;
+	for (int i = 0; i < IndexRelationGetNumberOfAttributes(index); i++)
+		has = bms_add_member(has, index->rd_index->indkey.values[i] -
+							 FirstLowInvalidHeapAttributeNumber);
+	return bms_is_subset(columns, has);
 }
 
 /*
