@@ -15,428 +15,23 @@ COMMENT ON ACCESS METHOD surfidx IS 'compact ordered index';
 
 -- Byte encodings of types: support function 7
 
-CREATE FUNCTION surfidx_enc_bool(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_bytea(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_char(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_date(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_int2(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_int4(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_int8(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_macaddr(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_macaddr8(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_name(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_oid(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_pg_lsn(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_text(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_time(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_timestamp(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_timestamptz(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_uuid(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_xid8(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_bit(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_bpchar(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_bpchar_pattern(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_float4(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_float8(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_inet(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_interval(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_money(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_numeric(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_text_pattern(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_oidvector(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_tid(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
-CREATE FUNCTION surfidx_enc_timetz(internal) RETURNS internal
-AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-
--- Operator families and classes: names, operators and support functions 1 to 4 are btree's, so that the planner
--- takes the orders for the same
-
-CREATE OPERATOR FAMILY integer_ops USING surfidx;
-
-CREATE OPERATOR CLASS int2_ops DEFAULT FOR TYPE int2 USING surfidx FAMILY integer_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (int2, int2) btint2cmp(int2, int2),
-	FUNCTION 2 (int2, int2) btint2sortsupport(internal),
-	FUNCTION 3 (int2, int2) in_range(int2, int2, int2, boolean, boolean),
-	FUNCTION 4 (int2, int2) btequalimage(oid),
-	FUNCTION 7 (int2, int2) surfidx_enc_int2(internal);
-
-CREATE OPERATOR CLASS int4_ops DEFAULT FOR TYPE int4 USING surfidx FAMILY integer_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (int4, int4) btint4cmp(int4, int4),
-	FUNCTION 2 (int4, int4) btint4sortsupport(internal),
-	FUNCTION 3 (int4, int4) in_range(int4, int4, int4, boolean, boolean),
-	FUNCTION 4 (int4, int4) btequalimage(oid),
-	FUNCTION 7 (int4, int4) surfidx_enc_int4(internal);
-
-CREATE OPERATOR CLASS int8_ops DEFAULT FOR TYPE int8 USING surfidx FAMILY integer_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (int8, int8) btint8cmp(int8, int8),
-	FUNCTION 2 (int8, int8) btint8sortsupport(internal),
-	FUNCTION 3 (int8, int8) in_range(int8, int8, int8, boolean, boolean),
-	FUNCTION 4 (int8, int8) btequalimage(oid),
-	FUNCTION 7 (int8, int8) surfidx_enc_int8(internal);
-
-ALTER OPERATOR FAMILY integer_ops USING surfidx ADD
-	OPERATOR 1 < (int2, int4),
-	OPERATOR 2 <= (int2, int4),
-	OPERATOR 3 = (int2, int4),
-	OPERATOR 4 >= (int2, int4),
-	OPERATOR 5 > (int2, int4),
-	FUNCTION 1 (int2, int4) btint24cmp(int2, int4),
-	FUNCTION 3 (int2, int4) in_range(int2, int2, int4, boolean, boolean),
-	OPERATOR 1 < (int2, int8),
-	OPERATOR 2 <= (int2, int8),
-	OPERATOR 3 = (int2, int8),
-	OPERATOR 4 >= (int2, int8),
-	OPERATOR 5 > (int2, int8),
-	FUNCTION 1 (int2, int8) btint28cmp(int2, int8),
-	FUNCTION 3 (int2, int8) in_range(int2, int2, int8, boolean, boolean),
-	OPERATOR 1 < (int4, int2),
-	OPERATOR 2 <= (int4, int2),
-	OPERATOR 3 = (int4, int2),
-	OPERATOR 4 >= (int4, int2),
-	OPERATOR 5 > (int4, int2),
-	FUNCTION 1 (int4, int2) btint42cmp(int4, int2),
-	FUNCTION 3 (int4, int2) in_range(int4, int4, int2, boolean, boolean),
-	OPERATOR 1 < (int4, int8),
-	OPERATOR 2 <= (int4, int8),
-	OPERATOR 3 = (int4, int8),
-	OPERATOR 4 >= (int4, int8),
-	OPERATOR 5 > (int4, int8),
-	FUNCTION 1 (int4, int8) btint48cmp(int4, int8),
-	FUNCTION 3 (int4, int8) in_range(int4, int4, int8, boolean, boolean),
-	OPERATOR 1 < (int8, int2),
-	OPERATOR 2 <= (int8, int2),
-	OPERATOR 3 = (int8, int2),
-	OPERATOR 4 >= (int8, int2),
-	OPERATOR 5 > (int8, int2),
-	FUNCTION 1 (int8, int2) btint82cmp(int8, int2),
-	OPERATOR 1 < (int8, int4),
-	OPERATOR 2 <= (int8, int4),
-	OPERATOR 3 = (int8, int4),
-	OPERATOR 4 >= (int8, int4),
-	OPERATOR 5 > (int8, int4),
-	FUNCTION 1 (int8, int4) btint84cmp(int8, int4);
-
-CREATE OPERATOR FAMILY text_ops USING surfidx;
-
-CREATE OPERATOR CLASS text_ops DEFAULT FOR TYPE text USING surfidx FAMILY text_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (text, text) bttextcmp(text, text),
-	FUNCTION 2 (text, text) bttextsortsupport(internal),
-	FUNCTION 4 (text, text) btvarstrequalimage(oid),
-	FUNCTION 7 (text, text) surfidx_enc_text(internal);
-
--- text's members serve varchar too; the clause is there because a class needs one
-CREATE OPERATOR CLASS varchar_ops FOR TYPE text USING surfidx FAMILY text_ops AS
-	STORAGE text;
-
-CREATE OPERATOR CLASS name_ops DEFAULT FOR TYPE name USING surfidx FAMILY text_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (name, name) btnamecmp(name, name),
-	FUNCTION 2 (name, name) btnamesortsupport(internal),
-	FUNCTION 4 (name, name) btvarstrequalimage(oid),
-	FUNCTION 7 (name, name) surfidx_enc_name(internal);
-
-ALTER OPERATOR FAMILY text_ops USING surfidx ADD
-	OPERATOR 1 < (name, text),
-	OPERATOR 2 <= (name, text),
-	OPERATOR 3 = (name, text),
-	OPERATOR 4 >= (name, text),
-	OPERATOR 5 > (name, text),
-	FUNCTION 1 (name, text) btnametextcmp(name, text),
-	OPERATOR 1 < (text, name),
-	OPERATOR 2 <= (text, name),
-	OPERATOR 3 = (text, name),
-	OPERATOR 4 >= (text, name),
-	OPERATOR 5 > (text, name),
-	FUNCTION 1 (text, name) bttextnamecmp(text, name);
-
-CREATE OPERATOR FAMILY datetime_ops USING surfidx;
-
-CREATE OPERATOR CLASS date_ops DEFAULT FOR TYPE date USING surfidx FAMILY datetime_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (date, date) date_cmp(date, date),
-	FUNCTION 2 (date, date) date_sortsupport(internal),
-	FUNCTION 3 (date, interval) in_range(date, date, interval, boolean, boolean),
-	FUNCTION 4 (date, date) btequalimage(oid),
-	FUNCTION 7 (date, date) surfidx_enc_date(internal);
-
-CREATE OPERATOR CLASS timestamp_ops DEFAULT FOR TYPE timestamp USING surfidx FAMILY datetime_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (timestamp, timestamp) timestamp_cmp(timestamp, timestamp),
-	FUNCTION 2 (timestamp, timestamp) timestamp_sortsupport(internal),
-	FUNCTION 3 (timestamp, interval) in_range(timestamp, timestamp, interval, boolean, boolean),
-	FUNCTION 4 (timestamp, timestamp) btequalimage(oid),
-	FUNCTION 7 (timestamp, timestamp) surfidx_enc_timestamp(internal);
-
-CREATE OPERATOR CLASS timestamptz_ops DEFAULT FOR TYPE timestamptz USING surfidx FAMILY datetime_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (timestamptz, timestamptz) timestamptz_cmp(timestamptz, timestamptz),
-	FUNCTION 2 (timestamptz, timestamptz) timestamp_sortsupport(internal),
-	FUNCTION 3 (timestamptz, interval) in_range(timestamptz, timestamptz, interval, boolean, boolean),
-	FUNCTION 4 (timestamptz, timestamptz) btequalimage(oid),
-	FUNCTION 7 (timestamptz, timestamptz) surfidx_enc_timestamptz(internal);
-
-ALTER OPERATOR FAMILY datetime_ops USING surfidx ADD
-	OPERATOR 1 < (date, timestamp),
-	OPERATOR 2 <= (date, timestamp),
-	OPERATOR 3 = (date, timestamp),
-	OPERATOR 4 >= (date, timestamp),
-	OPERATOR 5 > (date, timestamp),
-	FUNCTION 1 (date, timestamp) date_cmp_timestamp(date, timestamp),
-	OPERATOR 1 < (date, timestamptz),
-	OPERATOR 2 <= (date, timestamptz),
-	OPERATOR 3 = (date, timestamptz),
-	OPERATOR 4 >= (date, timestamptz),
-	OPERATOR 5 > (date, timestamptz),
-	FUNCTION 1 (date, timestamptz) date_cmp_timestamptz(date, timestamptz),
-	OPERATOR 1 < (timestamp, date),
-	OPERATOR 2 <= (timestamp, date),
-	OPERATOR 3 = (timestamp, date),
-	OPERATOR 4 >= (timestamp, date),
-	OPERATOR 5 > (timestamp, date),
-	FUNCTION 1 (timestamp, date) timestamp_cmp_date(timestamp, date),
-	OPERATOR 1 < (timestamp, timestamptz),
-	OPERATOR 2 <= (timestamp, timestamptz),
-	OPERATOR 3 = (timestamp, timestamptz),
-	OPERATOR 4 >= (timestamp, timestamptz),
-	OPERATOR 5 > (timestamp, timestamptz),
-	FUNCTION 1 (timestamp, timestamptz) timestamp_cmp_timestamptz(timestamp, timestamptz),
-	OPERATOR 1 < (timestamptz, date),
-	OPERATOR 2 <= (timestamptz, date),
-	OPERATOR 3 = (timestamptz, date),
-	OPERATOR 4 >= (timestamptz, date),
-	OPERATOR 5 > (timestamptz, date),
-	FUNCTION 1 (timestamptz, date) timestamptz_cmp_date(timestamptz, date),
-	OPERATOR 1 < (timestamptz, timestamp),
-	OPERATOR 2 <= (timestamptz, timestamp),
-	OPERATOR 3 = (timestamptz, timestamp),
-	OPERATOR 4 >= (timestamptz, timestamp),
-	OPERATOR 5 > (timestamptz, timestamp),
-	FUNCTION 1 (timestamptz, timestamp) timestamptz_cmp_timestamp(timestamptz, timestamp);
-
-CREATE OPERATOR FAMILY bool_ops USING surfidx;
-
-CREATE OPERATOR CLASS bool_ops DEFAULT FOR TYPE bool USING surfidx FAMILY bool_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (bool, bool) btboolcmp(bool, bool),
-	FUNCTION 4 (bool, bool) btequalimage(oid),
-	FUNCTION 7 (bool, bool) surfidx_enc_bool(internal);
-
-CREATE OPERATOR FAMILY bytea_ops USING surfidx;
-
-CREATE OPERATOR CLASS bytea_ops DEFAULT FOR TYPE bytea USING surfidx FAMILY bytea_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (bytea, bytea) byteacmp(bytea, bytea),
-	FUNCTION 2 (bytea, bytea) bytea_sortsupport(internal),
-	FUNCTION 4 (bytea, bytea) btequalimage(oid),
-	FUNCTION 7 (bytea, bytea) surfidx_enc_bytea(internal);
-
-CREATE OPERATOR FAMILY char_ops USING surfidx;
-
-CREATE OPERATOR CLASS char_ops DEFAULT FOR TYPE "char" USING surfidx FAMILY char_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 ("char", "char") btcharcmp("char", "char"),
-	FUNCTION 4 ("char", "char") btequalimage(oid),
-	FUNCTION 7 ("char", "char") surfidx_enc_char(internal);
-
-CREATE OPERATOR FAMILY macaddr_ops USING surfidx;
-
-CREATE OPERATOR CLASS macaddr_ops DEFAULT FOR TYPE macaddr USING surfidx FAMILY macaddr_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (macaddr, macaddr) macaddr_cmp(macaddr, macaddr),
-	FUNCTION 2 (macaddr, macaddr) macaddr_sortsupport(internal),
-	FUNCTION 4 (macaddr, macaddr) btequalimage(oid),
-	FUNCTION 7 (macaddr, macaddr) surfidx_enc_macaddr(internal);
-
-CREATE OPERATOR FAMILY macaddr8_ops USING surfidx;
-
-CREATE OPERATOR CLASS macaddr8_ops DEFAULT FOR TYPE macaddr8 USING surfidx FAMILY macaddr8_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (macaddr8, macaddr8) macaddr8_cmp(macaddr8, macaddr8),
-	FUNCTION 4 (macaddr8, macaddr8) btequalimage(oid),
-	FUNCTION 7 (macaddr8, macaddr8) surfidx_enc_macaddr8(internal);
-
-CREATE OPERATOR FAMILY oid_ops USING surfidx;
-
-CREATE OPERATOR CLASS oid_ops DEFAULT FOR TYPE oid USING surfidx FAMILY oid_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (oid, oid) btoidcmp(oid, oid),
-	FUNCTION 2 (oid, oid) btoidsortsupport(internal),
-	FUNCTION 4 (oid, oid) btequalimage(oid),
-	FUNCTION 7 (oid, oid) surfidx_enc_oid(internal);
-
-CREATE OPERATOR FAMILY pg_lsn_ops USING surfidx;
-
-CREATE OPERATOR CLASS pg_lsn_ops DEFAULT FOR TYPE pg_lsn USING surfidx FAMILY pg_lsn_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (pg_lsn, pg_lsn) pg_lsn_cmp(pg_lsn, pg_lsn),
-	FUNCTION 4 (pg_lsn, pg_lsn) btequalimage(oid),
-	FUNCTION 7 (pg_lsn, pg_lsn) surfidx_enc_pg_lsn(internal);
-
-CREATE OPERATOR FAMILY time_ops USING surfidx;
-
-CREATE OPERATOR CLASS time_ops DEFAULT FOR TYPE time USING surfidx FAMILY time_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (time, time) time_cmp(time, time),
-	FUNCTION 3 (time, interval) in_range(time, time, interval, boolean, boolean),
-	FUNCTION 4 (time, time) btequalimage(oid),
-	FUNCTION 7 (time, time) surfidx_enc_time(internal);
-
-CREATE OPERATOR FAMILY uuid_ops USING surfidx;
-
-CREATE OPERATOR CLASS uuid_ops DEFAULT FOR TYPE uuid USING surfidx FAMILY uuid_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (uuid, uuid) uuid_cmp(uuid, uuid),
-	FUNCTION 2 (uuid, uuid) uuid_sortsupport(internal),
-	FUNCTION 4 (uuid, uuid) btequalimage(oid),
-	FUNCTION 7 (uuid, uuid) surfidx_enc_uuid(internal);
-
-CREATE OPERATOR FAMILY xid8_ops USING surfidx;
-
-CREATE OPERATOR CLASS xid8_ops DEFAULT FOR TYPE xid8 USING surfidx FAMILY xid8_ops AS
-	OPERATOR 1 <,
-	OPERATOR 2 <=,
-	OPERATOR 3 =,
-	OPERATOR 4 >=,
-	OPERATOR 5 >,
-	FUNCTION 1 (xid8, xid8) xid8cmp(xid8, xid8),
-	FUNCTION 4 (xid8, xid8) btequalimage(oid),
-	FUNCTION 7 (xid8, xid8) surfidx_enc_xid8(internal);
-
--- All that this server's btree has besides: mirrored, so that a later server's new types come along; the function
--- stays, for servers that pg_upgrade has made newer.  Classes that get no function 7 have their keys in the
--- comparator key space: datum bytes, ordered by function 1.
+DO $$
+DECLARE
+	type text;
+BEGIN
+	FOREACH type IN ARRAY '{bit, bool, bpchar, bpchar_pattern, bytea, char, date, float4, float8, inet, int2, int4, int8,
+		interval, macaddr, macaddr8, money, name, numeric, oid, oidvector, pg_lsn, text, text_pattern, tid, time, timestamp,
+		timestamptz, timetz, uuid, xid8}'::text[]
+	LOOP
+		EXECUTE pg_catalog.format('CREATE FUNCTION surfidx_enc_%s(internal) RETURNS internal '
+			'AS ''MODULE_PATHNAME'' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE', type);
+	END LOOP;
+END $$;
+
+-- Operator families and classes: names, operators and support functions are those of this server's btree, so that the
+-- planner takes the orders for the same, and a later server's new types come along; the function stays, for servers that
+-- pg_upgrade has made newer.  Classes that get no function 7 have their keys in the comparator key space: datum bytes,
+-- ordered by function 1.
 
 CREATE FUNCTION surfidx_mirror_btree(OUT added text)
 RETURNS SETOF text
@@ -472,31 +67,38 @@ BEGIN
 			added := name;
 			RETURN NEXT;
 		END IF;
+		-- each class with its members, then what else the family has
 		FOR cls IN
 			SELECT opcname, opcdefault, opcintype FROM pg_opclass c
 			WHERE opcfamily = fam.oid AND opcnamespace = 'pg_catalog'::regnamespace
 				AND NOT EXISTS (SELECT FROM pg_opclass x
 					WHERE x.opcmethod = own AND x.opcnamespace = target AND x.opcname = c.opcname)
-			ORDER BY opcdefault DESC, opcname
+			UNION ALL SELECT NULL, NULL, NULL
+			ORDER BY opcdefault DESC NULLS LAST, opcname
 		LOOP
 			-- what the family has already it shares: a second class on a type, the members of the first
-			members := (SELECT string_agg(item, ', ' ORDER BY kind, number) FROM (
-				SELECT 1 AS kind, amopstrategy AS number,
+			SELECT string_agg(item, ', ' ORDER BY kind, l, r, number) INTO members FROM (
+				SELECT 1 AS kind, amoplefttype AS l, amoprighttype AS r, amopstrategy AS number,
 					format('OPERATOR %s %s', amopstrategy, amopopr::regoperator) AS item
-				FROM pg_amop o WHERE amopfamily = fam.oid
-					AND amoplefttype = cls.opcintype AND amoprighttype = cls.opcintype
-					AND NOT EXISTS (SELECT FROM pg_amop x
-						WHERE x.amopfamily = mine AND x.amoplefttype = o.amoplefttype
-							AND x.amoprighttype = o.amoprighttype AND x.amopstrategy = o.amopstrategy)
+				FROM pg_amop o WHERE amopfamily = fam.oid AND NOT EXISTS (SELECT FROM pg_amop x
+					WHERE x.amopfamily = mine AND x.amoplefttype = o.amoplefttype
+						AND x.amoprighttype = o.amoprighttype AND x.amopstrategy = o.amopstrategy)
 				UNION ALL
-				SELECT 2, amprocnum,
+				SELECT 2, amproclefttype, amprocrighttype, amprocnum,
 					format('FUNCTION %s (%s, %s) %s', amprocnum, amproclefttype::regtype,
 						amprocrighttype::regtype, amproc::regprocedure)
-				FROM pg_amproc p WHERE amprocfamily = fam.oid
-					AND amproclefttype = cls.opcintype AND amprocrighttype = cls.opcintype
-					AND NOT EXISTS (SELECT FROM pg_amproc x
-						WHERE x.amprocfamily = mine AND x.amproclefttype = p.amproclefttype
-							AND x.amprocrighttype = p.amprocrighttype AND x.amprocnum = p.amprocnum)) m);
+				FROM pg_amproc p WHERE amprocfamily = fam.oid AND NOT EXISTS (SELECT FROM pg_amproc x
+					WHERE x.amprocfamily = mine AND x.amproclefttype = p.amproclefttype
+						AND x.amprocrighttype = p.amprocrighttype AND x.amprocnum = p.amprocnum)) m
+			WHERE cls.opcname IS NULL OR (l = cls.opcintype AND r = cls.opcintype);
+			IF cls.opcname IS NULL THEN
+				CONTINUE WHEN members IS NULL;
+				EXECUTE format('ALTER OPERATOR FAMILY %s.%I USING surfidx ADD %s', place, fam.opfname, members);
+				added := format('members of OPERATOR FAMILY %s.%I USING surfidx', place, fam.opfname);
+				RETURN NEXT;
+				CONTINUE;
+			END IF;
+			-- a class needs a clause
 			members := coalesce(members, format('STORAGE %s', cls.opcintype::regtype));
 			name := format('OPERATOR CLASS %s.%I USING surfidx', place, cls.opcname);
 			EXECUTE format('CREATE OPERATOR CLASS %s.%I %s FOR TYPE %s USING surfidx FAMILY %s.%I AS %s',
@@ -510,35 +112,21 @@ BEGIN
 			added := name;
 			RETURN NEXT;
 		END LOOP;
-		SELECT string_agg(item, ', ' ORDER BY kind, l, r, number) INTO members FROM (
-			SELECT 1 AS kind, amoplefttype AS l, amoprighttype AS r, amopstrategy AS number,
-				format('OPERATOR %s %s', amopstrategy, amopopr::regoperator) AS item
-			FROM pg_amop o WHERE amopfamily = fam.oid AND NOT EXISTS (SELECT FROM pg_amop x
-				WHERE x.amopfamily = mine AND x.amoplefttype = o.amoplefttype
-					AND x.amoprighttype = o.amoprighttype AND x.amopstrategy = o.amopstrategy)
-			UNION ALL
-			SELECT 2, amproclefttype, amprocrighttype, amprocnum,
-				format('FUNCTION %s (%s, %s) %s', amprocnum, amproclefttype::regtype,
-					amprocrighttype::regtype, amproc::regprocedure)
-			FROM pg_amproc p WHERE amprocfamily = fam.oid AND NOT EXISTS (SELECT FROM pg_amproc x
-				WHERE x.amprocfamily = mine AND x.amproclefttype = p.amproclefttype
-					AND x.amprocrighttype = p.amprocrighttype AND x.amprocnum = p.amprocnum)) m;
-		IF members IS NOT NULL THEN
-			EXECUTE format('ALTER OPERATOR FAMILY %s.%I USING surfidx ADD %s', place, fam.opfname, members);
-			added := format('members of OPERATOR FAMILY %s.%I USING surfidx', place, fam.opfname);
-			RETURN NEXT;
-		END IF;
 	END LOOP;
 
-	-- Encodings of types that only later servers have.  They decide how keys are stored: never behind an index's back.
+	-- Encodings decide how keys are stored: never behind an index's back.
 	FOR cls IN
-		SELECT c.oid, f.opfname, c.opcintype::regtype AS type, e.encoding
-		FROM (VALUES ('oid8_ops', 'surfidx_enc_xid8')) AS e (class, encoding)
-			JOIN pg_opclass c ON c.opcmethod = own AND c.opcnamespace = target AND c.opcname = e.class
+		SELECT f.opfname, c.opcintype::regtype AS type, e.proname AS encoding
+		FROM pg_opclass c
 			JOIN pg_opfamily f ON f.oid = c.opcfamily
-		WHERE NOT EXISTS (SELECT FROM pg_amproc p WHERE p.amprocfamily = f.oid AND p.amproclefttype = c.opcintype
+			JOIN pg_proc e ON e.pronamespace = target AND e.prorettype = 'internal'::regtype
+				AND e.proname = 'surfidx_enc_' || CASE c.opcname WHEN 'oid8_ops' THEN 'xid8' WHEN 'varbit_ops' THEN 'bit'
+					ELSE left(c.opcname::text, -length('_ops')) END
+		WHERE c.opcmethod = own AND c.opcnamespace = target
+			AND NOT EXISTS (SELECT FROM pg_amproc p WHERE p.amprocfamily = f.oid AND p.amproclefttype = c.opcintype
 				AND p.amprocnum = 7)
-			AND NOT EXISTS (SELECT FROM pg_index WHERE c.oid = ANY (indclass))
+			AND NOT EXISTS (SELECT FROM pg_index JOIN pg_opclass x ON x.oid = ANY (indclass)
+				WHERE x.opcfamily = f.oid AND x.opcintype = c.opcintype)
 	LOOP
 		EXECUTE format('ALTER OPERATOR FAMILY %1$s.%2$I USING surfidx ADD FUNCTION 7 (%3$s, %3$s) %1$s.%4$s(internal)',
 			place, cls.opfname, cls.type, cls.encoding);
@@ -550,22 +138,6 @@ COMMENT ON FUNCTION surfidx_mirror_btree() IS
 'adds operator families, classes and members that the server''s btree has and surfidx has not: for a database that pg_upgrade brought to a newer server';
 
 SELECT surfidx_mirror_btree();
-
-ALTER OPERATOR FAMILY bit_ops USING surfidx ADD FUNCTION 7 (bit, bit) surfidx_enc_bit(internal);
-ALTER OPERATOR FAMILY bpchar_ops USING surfidx ADD FUNCTION 7 (bpchar, bpchar) surfidx_enc_bpchar(internal);
-ALTER OPERATOR FAMILY bpchar_pattern_ops USING surfidx ADD FUNCTION 7 (bpchar, bpchar) surfidx_enc_bpchar_pattern(internal);
-ALTER OPERATOR FAMILY float_ops USING surfidx ADD
-	FUNCTION 7 (float4, float4) surfidx_enc_float4(internal),
-	FUNCTION 7 (float8, float8) surfidx_enc_float8(internal);
-ALTER OPERATOR FAMILY interval_ops USING surfidx ADD FUNCTION 7 (interval, interval) surfidx_enc_interval(internal);
-ALTER OPERATOR FAMILY money_ops USING surfidx ADD FUNCTION 7 (money, money) surfidx_enc_money(internal);
-ALTER OPERATOR FAMILY network_ops USING surfidx ADD FUNCTION 7 (inet, inet) surfidx_enc_inet(internal);
-ALTER OPERATOR FAMILY numeric_ops USING surfidx ADD FUNCTION 7 (numeric, numeric) surfidx_enc_numeric(internal);
-ALTER OPERATOR FAMILY oidvector_ops USING surfidx ADD FUNCTION 7 (oidvector, oidvector) surfidx_enc_oidvector(internal);
-ALTER OPERATOR FAMILY text_pattern_ops USING surfidx ADD FUNCTION 7 (text, text) surfidx_enc_text_pattern(internal);
-ALTER OPERATOR FAMILY tid_ops USING surfidx ADD FUNCTION 7 (tid, tid) surfidx_enc_tid(internal);
-ALTER OPERATOR FAMILY timetz_ops USING surfidx ADD FUNCTION 7 (timetz, timetz) surfidx_enc_timetz(internal);
-ALTER OPERATOR FAMILY varbit_ops USING surfidx ADD FUNCTION 7 (varbit, varbit) surfidx_enc_bit(internal);
 
 -- Functions
 
@@ -1312,37 +884,18 @@ DROP FUNCTION surfidx_preload_warning();
 -- Privileges: sizes and counts are for roles that may see those of other indexes (pg_monitor is among them), pages that
 -- show keys for roles that may read files, and what takes long or changes something for the owner or the superuser
 
-REVOKE ALL ON FUNCTION surfidx_stats(regclass, integer, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_leaf_keys(regclass, integer) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_budget() FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_meta(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_runs(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_dictionaries(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_filters(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_page_stats(regclass, bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_page_items(regclass, bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_check(regclass, boolean, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_check_all(boolean, boolean) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_estimate(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_estimate_cut(regclass) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_advise(bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_health() FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_tune(bigint) FROM PUBLIC;
-REVOKE ALL ON FUNCTION surfidx_mirror_btree() FROM PUBLIC;
+REVOKE ALL ON FUNCTION surfidx_stats(regclass, integer, boolean), surfidx_leaf_keys(regclass, integer), surfidx_budget(),
+	surfidx_meta(regclass), surfidx_runs(regclass), surfidx_dictionaries(regclass), surfidx_filters(regclass),
+	surfidx_page_stats(regclass, bigint), surfidx_page_items(regclass, bigint), surfidx_check(regclass, boolean, boolean),
+	surfidx_check_all(boolean, boolean), surfidx_estimate(regclass), surfidx_estimate_cut(regclass), surfidx_advise(bigint),
+	surfidx_health(), surfidx_tune(bigint), surfidx_mirror_btree() FROM PUBLIC;
 
-GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer, boolean) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_leaf_keys(regclass, integer) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_budget() TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_meta(regclass) TO pg_read_server_files, pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_runs(regclass) TO pg_read_server_files, pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_dictionaries(regclass) TO pg_read_server_files, pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_filters(regclass) TO pg_read_server_files, pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_page_stats(regclass, bigint) TO pg_read_server_files;
-GRANT EXECUTE ON FUNCTION surfidx_page_items(regclass, bigint) TO pg_read_server_files;
-GRANT EXECUTE ON FUNCTION surfidx_estimate(regclass) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_estimate_cut(regclass) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_advise(bigint) TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_health() TO pg_stat_scan_tables;
-GRANT EXECUTE ON FUNCTION surfidx_tune(bigint) TO pg_stat_scan_tables;
+GRANT EXECUTE ON FUNCTION surfidx_stats(regclass, integer, boolean), surfidx_leaf_keys(regclass, integer), surfidx_budget(),
+	surfidx_meta(regclass), surfidx_runs(regclass), surfidx_dictionaries(regclass), surfidx_filters(regclass),
+	surfidx_estimate(regclass), surfidx_estimate_cut(regclass), surfidx_advise(bigint), surfidx_health(), surfidx_tune(bigint)
+	TO pg_stat_scan_tables;
+GRANT EXECUTE ON FUNCTION surfidx_meta(regclass), surfidx_runs(regclass), surfidx_dictionaries(regclass),
+	surfidx_filters(regclass), surfidx_page_stats(regclass, bigint), surfidx_page_items(regclass, bigint)
+	TO pg_read_server_files;
 GRANT SELECT ON surfidx_stat_indexes TO pg_stat_scan_tables;
 GRANT SELECT ON surfidx_stat_progress_merge TO PUBLIC;

@@ -270,8 +270,6 @@ SfxBuildWorkers(Relation heap, Relation index, IndexInfo *info)
 	(object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_CREATE) == ACLCHECK_OK)
 #endif
 
-#define SfxMayExecute(func)			SfxMayExecuteAs(func, GetUserId())
-
 /*
  * The rights that a query's tables ask for stand beside the range table since 16.  And since 18 a
  * sort says itself whether it descends.

@@ -40,6 +40,20 @@ extern void sfx_pos_set(SfxPosBuf *buf, const SfxPos *pos);
 /* Copy a position, its key palloc'd in the current context. */
 extern SfxPos sfx_pos_copy(const SfxPos *pos);
 
+/*
+ * Change b to the least byte string above all that begin with it; returns its length, 0 if there is
+ * none.
+ */
+static inline int
+sfx_successor(uint8 *b, int len)
+{
+	while (len > 0 && b[len - 1] == 0xFF)
+		len--;
+	if (len > 0)
+		b[len - 1]++;
+	return len;
+}
+
 /* The position of an entry; its key is the entry's. */
 static inline SfxPos
 sfx_entry_pos(const SfxEntry *e)

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
- * sql_rows.c - the beginning of SQL functions that return rows, and the columns that name an index
+ * sql_rows.c - rows that SQL functions return, and the columns that name an index
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
 #include "sql_rows.h"
 
+#include "access/htup_details.h"
 #include "catalog/index.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
@@ -29,8 +30,8 @@ check_columns(FunctionCallInfo fcinfo, int declared, int columns)
 						 "Install the newer one, and restart the server.")));
 }
 
-TupleDesc
-sfx_one_row(FunctionCallInfo fcinfo, int columns)
+Datum
+sfx_one_row(FunctionCallInfo fcinfo, int columns, Datum *values, bool *nulls)
 {
 	TupleDesc	desc = NULL;
 
@@ -38,7 +39,7 @@ sfx_one_row(FunctionCallInfo fcinfo, int columns)
 		check_columns(fcinfo, 1, columns);
 	else
 		check_columns(fcinfo, desc->natts, columns);
-	return BlessTupleDesc(desc);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls));
 }
 
 ReturnSetInfo *

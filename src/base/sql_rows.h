@@ -1,5 +1,5 @@
 /*-------------------------------------------------------------------------
- * sql_rows.h - the beginning of SQL functions that return rows, and the columns that name an index
+ * sql_rows.h - rows that SQL functions return, and the columns that name an index
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_SQL_ROWS_H
@@ -7,10 +7,10 @@
 
 /*
  * ERROR unless the declaration of the function being called has as many columns as the library
- * knows.  sfx_one_row: the description of the function's only row.  sfx_many_rows: begins
- * materialize mode; the rows go to the result's setResult.
+ * knows.  sfx_one_row: the function's result, its only row.  sfx_many_rows: begins materialize mode;
+ * the rows go to the result's setResult.
  */
-extern TupleDesc sfx_one_row(FunctionCallInfo fcinfo, int columns);
+extern Datum sfx_one_row(FunctionCallInfo fcinfo, int columns, Datum *values, bool *nulls);
 extern ReturnSetInfo *sfx_many_rows(FunctionCallInfo fcinfo, int columns);
 
 /*

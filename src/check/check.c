@@ -21,6 +21,7 @@
  */
 #include "surfidx.h"
 #include "alloc.h"
+#include "catalog_rows.h"
 #include "check.h"
 #include "dict.h"
 #include "find.h"
@@ -36,6 +37,7 @@
 #include "page.h"
 #include "pending.h"
 #include "retry.h"
+#include "settings.h"
 #include "shrink.h"
 #include "sql_rows.h"
 #include "subxact.h"
@@ -334,23 +336,18 @@ surfidx_check(PG_FUNCTION_ARGS)
 static List *
 list_indexes(void)
 {
-	Oid			am = get_index_am_oid("surfidx", false);
-	Relation	classes = table_open(RelationRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(classes, InvalidOid, false, NULL, 0, NULL);
-	HeapTuple	tuple;
 	List	   *oids = NIL;
 
-	while ((tuple = systable_getnext(scan)) != NULL)
+	foreach_ptr(HeapTupleData, tuple, sfx_rows_with(RelationRelationId, InvalidOid, Anum_pg_class_relam,
+													get_index_am_oid(SFX_METHOD, false)))
 	{
 		Form_pg_class c = (Form_pg_class) GETSTRUCT(tuple);
 
-		if (c->relkind == RELKIND_INDEX && c->relam == am && !isOtherTempNamespace(c->relnamespace) &&
+		if (c->relkind == RELKIND_INDEX && !isOtherTempNamespace(c->relnamespace) &&
 			!(RecoveryInProgress() && c->relpersistence == RELPERSISTENCE_UNLOGGED) && get_index_isvalid(c->oid) &&
 			!sfx_is_distributed(IndexGetRelation(c->oid, true)))
 			oids = lappend_oid(oids, c->oid);
 	}
-	systable_endscan(scan);
-	table_close(classes, AccessShareLock);
 	list_sort(oids, list_oid_cmp);
 	return oids;
 }

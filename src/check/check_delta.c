@@ -209,6 +209,22 @@ read_image(SfxCheck *cs, int g, uint64 room, LogHashes *lh)
 }
 
 /*
+ * Check that an entry of the image that is not an undead one of the log is a dead one.  *d: of the
+ * dead ones, those before it were passed.
+ */
+static void
+check_dead_in_image(SfxCheck *cs, int g, const LogHashes *lh, uint64 hash, uint64 *d)
+{
+	const uint64 *dead = lh->hash + lh->nundead;
+
+	while (*d < lh->ndead && dead[*d] < hash)
+		(*d)++;
+	if (*d == lh->ndead || dead[*d] != hash)
+		sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u has an entry that its log has not",
+				   cs->meta.gens[g].gen);
+}
+
+/*
  * Compare: an image holds every undead entry of the log that it has seen, once, except for those
  * that were taken out of it.  It may still hold entries that VACUUM has flagged since, but no
  * others.
@@ -219,7 +235,6 @@ compare_image(SfxCheck *cs, int g, LogHashes *lh)
 	const uint64 *image = lh->image;
 	uint64		n = lh->nimage;
 	uint64	   *undead = lh->hash;
-	uint64	   *dead = lh->hash + lh->nundead;
 	uint64		i = 0;
 	uint64		u = 0;
 	uint64		d = 0;
@@ -227,31 +242,20 @@ compare_image(SfxCheck *cs, int g, LogHashes *lh)
 	uint32		gen = cs->meta.gens[g].gen;
 
 	qsort(undead, lh->nundead, sizeof(uint64), sfx_cmp_u64);
-	qsort(dead, lh->ndead, sizeof(uint64), sfx_cmp_u64);
+	qsort(undead + lh->nundead, lh->ndead, sizeof(uint64), sfx_cmp_u64);
 	for (; u < lh->nundead; u++)
 	{
 		if (u > 0 && undead[u] == undead[u - 1])
 			sfx_broken(cs, cs->meta.gens[g].first, "an entry stands twice in the log of generation %u", gen);
 		while (i < n && image[i] < undead[u])
-		{
-			while (d < lh->ndead && dead[d] < image[i])
-				d++;
-			if (d == lh->ndead || dead[d] != image[i])
-				sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u has an entry that its log has not", gen);
-			i++;
-		}
+			check_dead_in_image(cs, g, lh, image[i++], &d);
 		if (i < n && image[i] == undead[u])
 			i++;
 		else if (++lacks > lh->killed)
 			sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u lacks an entry of its log", gen);
 	}
-	for (; i < n; i++)
-	{
-		while (d < lh->ndead && dead[d] < image[i])
-			d++;
-		if (d == lh->ndead || dead[d] != image[i])
-			sfx_broken(cs, cs->meta.gens[g].first, "the image of generation %u has an entry that its log has not", gen);
-	}
+	while (i < n)
+		check_dead_in_image(cs, g, lh, image[i++], &d);
 }
 
 void

@@ -37,13 +37,9 @@ check_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool ali
 static int64
 estimate_entries(SfxCheck *cs)
 {
-	int64		n = 0;
+	uint64		logged = sfx_meta_log_pages(&cs->meta) * (BLCKSZ / 16);
 
-	for (int r = 0; r < cs->meta.nruns; r++)
-		n += (int64) cs->meta.runs[r].entries;
-	for (int g = 0; g < cs->meta.ngens; g++)
-		n += (int64) cs->meta.gens[g].pages * (BLCKSZ / 16);
-	return Max(n, 1024);
+	return Max((int64) (sfx_meta_entries(&cs->meta) + logged), 1024);
 }
 
 void

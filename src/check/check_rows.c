@@ -16,6 +16,7 @@
  */
 #include "surfidx.h"
 #include "check.h"
+#include "compare.h"
 #include "counters.h"
 #include "dead_rows.h"
 #include "heap_ahead.h"
@@ -44,7 +45,7 @@ typedef struct Kept
 
 typedef struct KeptRef
 {
-	uint64		tid;
+	uint64		tid;			/* first, for sfx_cmp_u64 */
 	Size		at;				/* in bytes */
 } KeptRef;
 
@@ -275,15 +276,6 @@ check_row(SfxCheck *cs, BlockNumber blkno, const SfxEntry *e)
 
 /* ---- in the order of the table ---- */
 
-static int
-compare_tids(const void *a, const void *b)
-{
-	const KeptRef *x = a;
-	const KeptRef *y = b;
-
-	return (x->tid > y->tid) - (x->tid < y->tid);
-}
-
 /* All that wait. */
 static void
 check_kept(SfxCheck *cs)
@@ -294,7 +286,8 @@ check_kept(SfxCheck *cs)
 		.callback = sfx_check_context,.arg = &blkno,.previous = error_context_stack
 	};
 
-	qsort(rows->kept, rows->nkept, sizeof(KeptRef), compare_tids);
+	/* by their TIDs */
+	qsort(rows->kept, rows->nkept, sizeof(KeptRef), sfx_cmp_u64);
 	error_context_stack = &context;
 	for (Size i = 0; i < rows->nkept; i++)
 	{

@@ -37,7 +37,6 @@
 #include "catalog/pg_opclass.h"
 #include "commands/defrem.h"
 #include "common/pg_prng.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
@@ -448,13 +447,20 @@ begin_sample(Sample *s, Relation btree)
 	s->rowcxt = AllocSetContextCreate(CurrentMemoryContext, "surfidx estimate row", ALLOCSET_DEFAULT_SIZES);
 }
 
-/* The pages of an index whose leaves take so many bytes. */
+/* The bytes that the index would have; *entries: of the btree. */
 static int64
-whole_pages(double bytes)
+measure(Sample *s, double *entries)
 {
-	double		leaves = Max(1, ceil(bytes / BLCKSZ));
+	double		pages = take_sample(s);
+	double		leaves = 1;
 
-	return (int64) (FIXED_PAGES + leaves + (leaves > 1 ? ceil(leaves * INNER_SHARE) : 0));
+	*entries = 0;
+	if (s->nchains > 0)
+	{
+		*entries = count_entries(s, &pages);
+		leaves = Max(1, ceil(estimate_bytes(s, pages) / BLCKSZ));
+	}
+	return (int64) (FIXED_PAGES + leaves + (leaves > 1 ? ceil(leaves * INNER_SHARE) : 0)) * BLCKSZ;
 }
 
 /* ---- SQL ---- */
@@ -497,30 +503,26 @@ surfidx_estimate(PG_FUNCTION_ARGS)
 {
 	Relation	btree = open_btree(PG_GETARG_OID(0));
 	Sample	   *s = palloc(sizeof(Sample));
-	TupleDesc	desc;
 	Datum		values[ESTIMATE_COLUMNS] = {0};
 	bool		nulls[ESTIMATE_COLUMNS] = {0};
 
 	if (btree == NULL)
 		PG_RETURN_NULL();
-	desc = sfx_one_row(fcinfo, ESTIMATE_COLUMNS);
 	values[0] = Int64GetDatum((int64) RelationGetNumberOfBlocks(btree) * BLCKSZ);
 	begin_sample(s, btree);
 	if (s->model == NULL)
 		nulls[1] = nulls[2] = nulls[3] = nulls[4] = true;
 	else
 	{
-		double		pages = take_sample(s);
-		double		entries = s->nchains > 0 ? count_entries(s, &pages) : 0;
-		double		bytes = s->nchains > 0 ? estimate_bytes(s, pages) : 0;
+		double		entries;
 
+		values[2] = Int64GetDatum(measure(s, &entries));
 		values[1] = Int64GetDatum((int64) (entries + 0.5));
-		values[2] = Int64GetDatum(whole_pages(bytes) * BLCKSZ);
 		values[3] = BoolGetDatum(s->order == NULL);
 		values[4] = Int64GetDatum((int64) s->entries);
 	}
 	relation_close(btree, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, ESTIMATE_COLUMNS, values, nulls);
 }
 
 /*
@@ -532,29 +534,19 @@ surfidx_estimate_cut(PG_FUNCTION_ARGS)
 {
 	Relation	btree = open_btree(PG_GETARG_OID(0));
 	Sample	   *s = palloc(sizeof(Sample));
-	bool		possible;
-	double		bytes = 0;
+	int64		bytes = 0;
+	double		entries;
 
 	if (btree == NULL)
 		PG_RETURN_NULL();
 	begin_sample(s, btree);
-	possible = s->model != NULL && sfx_cut_possible(btree, s->order != NULL);
-	if (possible)
-	{
-		double		pages;
-
-		s->cut = true;
-		pages = take_sample(s);
-		if (s->nchains > 0)
-		{
-			(void) count_entries(s, &pages);
-			bytes = estimate_bytes(s, pages);
-		}
-	}
+	s->cut = s->model != NULL && sfx_cut_possible(btree, s->order != NULL);
+	if (s->cut)
+		bytes = measure(s, &entries);
 	relation_close(btree, AccessShareLock);
-	if (!possible)
+	if (!s->cut)
 		PG_RETURN_NULL();
-	PG_RETURN_INT64(whole_pages(bytes) * BLCKSZ);
+	PG_RETURN_INT64(bytes);
 }
 
 /* surfidx_advise_nothing(min_bytes bigint): surfidx_advise() says why it has no rows; false. */

@@ -121,34 +121,35 @@ sfx_method_of_index(IndexStmt *stmt)
 		refuse_partitioned(stmt->relation);
 }
 
-static void
-method_of_constraint(const AlterTableStmt *stmt, Constraint *c)
+List *
+sfx_constraints_added(const AlterTableStmt *stmt)
 {
-	if (c->contype != CONSTR_PRIMARY && c->contype != CONSTR_UNIQUE)
-		return;
-	c->access_method = method_said(c->options);
-	if (c->access_method != NULL && SfxWithoutOverlaps(c))
-		refuse_without_overlaps(stmt->relation, c->conname);
-	if (c->access_method != NULL)
-		refuse_partitioned(stmt->relation);
+	List	   *added = NIL;
+
+	foreach_node(AlterTableCmd, cmd, stmt->cmds)
+	{
+		if (cmd->subtype == AT_AddConstraint)
+			added = lappend(added, castNode(Constraint, cmd->def));
+		else if (cmd->subtype == AT_AddColumn)
+			added = list_concat(added, castNode(ColumnDef, cmd->def)->constraints);
+	}
+	return added;
 }
 
 void
 sfx_method_of_constraints(AlterTableStmt *stmt)
 {
-	foreach_node(AlterTableCmd, cmd, stmt->cmds)
+	foreach_node(Constraint, c, sfx_constraints_added(stmt))
 	{
-		if (cmd->subtype == AT_AddConstraint)
-			method_of_constraint(stmt, castNode(Constraint, cmd->def));
-		else if (cmd->subtype == AT_AddColumn)
-		{
-			foreach_node(Constraint, c, castNode(ColumnDef, cmd->def)->constraints)
-				method_of_constraint(stmt, c);
-		}
+		if (c->contype != CONSTR_PRIMARY && c->contype != CONSTR_UNIQUE)
+			continue;
+		c->access_method = method_said(c->options);
+		if (c->access_method != NULL && SfxWithoutOverlaps(c))
+			refuse_without_overlaps(stmt->relation, c->conname);
+		if (c->access_method != NULL)
+			refuse_partitioned(stmt->relation);
 	}
 }
-
-/* ---- Q1 ---- */
 
 bool
 sfx_is_our_index(Oid relid)

@@ -24,6 +24,9 @@ extern bool sfx_is_our_index(Oid relid);
 extern void sfx_method_of_index(IndexStmt *stmt);
 extern void sfx_method_of_constraints(AlterTableStmt *stmt);
 
+/* All constraints (Constraint) that the statement adds, those of new columns included. */
+extern List *sfx_constraints_added(const AlterTableStmt *stmt);
+
 /* The parameters with our access_method, or without any; a new list. */
 extern List *sfx_with_method(List *options, bool ours);
 

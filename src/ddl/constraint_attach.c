@@ -66,30 +66,6 @@ is_btree_or_ours(Relation index)
 	return index->rd_rel->relam == BTREE_AM_OID || sfx_is_ours(index->rd_indam);
 }
 
-static void
-match_keys(const AlterTableStmt *stmt, Oid parentoid, Oid partitionoid)
-{
-	Relation	parent = table_open(parentoid, NoLock);
-	Relation	partition = table_open(partitionoid, NoLock);
-	Relation	theirs = open_primary_key(parent);
-	Relation	its = theirs ? open_primary_key(partition) : NULL;
-
-	if (its && its->rd_rel->relam != theirs->rd_rel->relam && is_btree_or_ours(its) &&
-		is_btree_or_ours(theirs))
-		build_again(stmt, partition, its, parent, sfx_is_ours(theirs->rd_indam));
-	else
-	{
-		if (its)
-			relation_close(its, NoLock);
-		table_close(partition, NoLock);
-	}
-	if (theirs)
-		relation_close(theirs, NoLock);
-	table_close(parent, NoLock);
-}
-
-/* ---- a key that is made for all partitions ---- */
-
 /* Are these, by name, the index's key columns? */
 static bool
 is_of_columns(Relation index, const List *names)
@@ -107,16 +83,21 @@ is_of_columns(Relation index, const List *names)
 	return true;
 }
 
+/*
+ * Rebuild a partition's primary key if its method, ours or btree, is not the parent's.  names: only
+ * a key on these columns; NIL: any.
+ */
 static void
-match_partition(const AlterTableStmt *stmt, Relation parent, Oid partitionoid, const Constraint *c)
+match_key(const AlterTableStmt *stmt, Relation parent, bool ours, Oid partitionoid,
+		  const List *names)
 {
 	Relation	partition = table_open(partitionoid, NoLock);
 	Relation	its = open_primary_key(partition);
 
-	if (its && is_btree_or_ours(its) && sfx_is_ours(its->rd_indam) != (c->access_method != NULL) &&
-		is_of_columns(its, c->keys))
+	if (its && is_btree_or_ours(its) && sfx_is_ours(its->rd_indam) != ours &&
+		(names == NIL || is_of_columns(its, names)))
 	{
-		build_again(stmt, partition, its, parent, c->access_method != NULL);
+		build_again(stmt, partition, its, parent, ours);
 		return;
 	}
 	if (its)
@@ -124,16 +105,16 @@ match_partition(const AlterTableStmt *stmt, Relation parent, Oid partitionoid, c
 	table_close(partition, NoLock);
 }
 
+/* ---- a key that is made for all partitions ---- */
+
 /* The primary key that the statement adds, if it names columns; else NULL. */
 static const Constraint *
 key_added(const AlterTableStmt *stmt)
 {
-	foreach_node(AlterTableCmd, cmd, stmt->cmds)
+	foreach_node(Constraint, c, sfx_constraints_added(stmt))
 	{
-		if (cmd->subtype == AT_AddConstraint &&
-			castNode(Constraint, cmd->def)->contype == CONSTR_PRIMARY &&
-			castNode(Constraint, cmd->def)->keys != NIL)
-			return castNode(Constraint, cmd->def);
+		if (c->contype == CONSTR_PRIMARY && c->keys != NIL)
+			return c;
 	}
 	return NULL;
 }
@@ -157,12 +138,25 @@ sfx_method_of_partitions(AlterTableStmt *stmt)
 
 		if (oid != table &&
 			(kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE))
-			match_partition(stmt, parent, oid, c);
+			match_key(stmt, parent, c->access_method != NULL, oid, c->keys);
 	}
 	table_close(parent, NoLock);
 }
 
 /* ---- ATTACH PARTITION ---- */
+
+static void
+match_keys(const AlterTableStmt *stmt, Oid parentoid, Oid partitionoid)
+{
+	Relation	parent = table_open(parentoid, NoLock);
+	Relation	theirs = open_primary_key(parent);
+
+	if (theirs && is_btree_or_ours(theirs))
+		match_key(stmt, parent, sfx_is_ours(theirs->rd_indam), partitionoid, NIL);
+	if (theirs)
+		relation_close(theirs, NoLock);
+	table_close(parent, NoLock);
+}
 
 void
 sfx_method_of_partition(AlterTableStmt *stmt)

@@ -10,6 +10,7 @@
 #include "surfidx.h"
 #include "catalog_rows.h"
 #include "constraint.h"
+#include "convert.h"
 #include "settings.h"
 
 #include "access/reloptions.h"
@@ -50,11 +51,8 @@ static bool
 is_default_column(Relation table, Relation index, int i)
 {
 	Form_pg_attribute column = TupleDescAttr(RelationGetDescr(table), index->rd_index->indkey.values[i] - 1);
-	bool		isnull;
-	Datum		classes = SysCacheGetAttr(INDEXRELID, index->rd_indextuple, Anum_pg_index_indclass, &isnull);
-	oidvector  *opclass = (oidvector *) DatumGetPointer(classes);
 
-	return opclass->values[i] == GetDefaultOpClass(column->atttypid, index->rd_rel->relam) &&
+	return sfx_key_class(index, i) == GetDefaultOpClass(column->atttypid, index->rd_rel->relam) &&
 		index->rd_indcollation[i] == column->attcollation && index->rd_indoption[i] == 0;
 }
 

@@ -266,28 +266,15 @@ sfx_foreign_make(AlterTableStmt *stmt, Oid table, Oid index, const char *source)
 
 /* ---- taking keys out of their statement ---- */
 
-/* Does the constraint make an index of ours, to which a key of the statement may refer? */
+/* Does the statement make an index of ours, to which a key of the statement may refer? */
 static bool
-makes_ours(const Constraint *c)
+makes_ours(const AlterTableStmt *stmt)
 {
-	return (c->contype == CONSTR_PRIMARY || c->contype == CONSTR_UNIQUE) &&
-		c->access_method != NULL && sfx_is_our_method(c->access_method);
-}
-
-static bool
-statement_makes_ours(const AlterTableStmt *stmt)
-{
-	foreach_node(AlterTableCmd, cmd, stmt->cmds)
+	foreach_node(Constraint, c, sfx_constraints_added(stmt))
 	{
-		if (cmd->subtype == AT_AddConstraint && makes_ours(castNode(Constraint, cmd->def)))
+		if ((c->contype == CONSTR_PRIMARY || c->contype == CONSTR_UNIQUE) &&
+			c->access_method != NULL && sfx_is_our_method(c->access_method))
 			return true;
-		if (cmd->subtype != AT_AddColumn)
-			continue;
-		foreach_node(Constraint, c, castNode(ColumnDef, cmd->def)->constraints)
-		{
-			if (makes_ours(c))
-				return true;
-		}
 	}
 	return false;
 }
@@ -299,7 +286,7 @@ may_refer_to_ours(const AlterTableStmt *stmt, Oid table, const Constraint *c)
 	RangeVarGetRelid(c->pktable, NoLock, true) : InvalidOid;
 
 	return OidIsValid(referred) && (has_candidate(referred) ||
-									(referred == table && statement_makes_ours(stmt)));
+									(referred == table && makes_ours(stmt)));
 }
 
 static AlterTableStmt *
@@ -353,27 +340,15 @@ without_foreign(const AlterTableStmt *stmt, const ColumnDef *column, List **out)
 static bool
 is_contradictory(const List *constraints)
 {
-	int			said[4] = {0};
+	int			said[4] = {0};	/* DEFERRABLE, NOT DEFERRABLE, DEFERRED, IMMEDIATE, as ConstrType
+								 * has them */
 
 	foreach_node(Constraint, c, constraints)
 	{
-		switch (c->contype)
-		{
-			case CONSTR_ATTR_DEFERRABLE:
-				said[0]++;
-				break;
-			case CONSTR_ATTR_NOT_DEFERRABLE:
-				said[1]++;
-				break;
-			case CONSTR_ATTR_DEFERRED:
-				said[2]++;
-				break;
-			case CONSTR_ATTR_IMMEDIATE:
-				said[3]++;
-				break;
-			default:
-				memset(said, 0, sizeof(said));
-		}
+		if (c->contype >= CONSTR_ATTR_DEFERRABLE && c->contype <= CONSTR_ATTR_IMMEDIATE)
+			said[c->contype - CONSTR_ATTR_DEFERRABLE]++;
+		else
+			memset(said, 0, sizeof(said));
 		if (said[0] + said[1] > 1 || said[2] + said[3] > 1 || (said[1] && said[2]))
 			return true;
 	}

@@ -47,20 +47,27 @@ struct SfxDown
 	List	   *foreign;		/* keys that refer to it */
 };								/* no constraint: only foreign keys are dropped */
 
+/* Is that column of the table among the index's first n? */
+static bool
+has_column(const Form_pg_index index, int n, AttrNumber column)
+{
+	for (int i = 0; i < n && column != InvalidAttrNumber; i++)
+	{
+		if (index->indkey.values[i] == column)
+			return true;
+	}
+	return false;
+}
+
 /* Does the statement make core rebuild what uses one of the index's columns? */
 static bool
 rebuilds(const AlterTableStmt *stmt, Relation table, const Form_pg_index index)
 {
 	foreach_node(AlterTableCmd, cmd, stmt->cmds)
 	{
-		AttrNumber	column;
-
-		if (!SfxRebuildsColumn(cmd->subtype))
-			continue;
-		column = get_attnum(RelationGetRelid(table), cmd->name);
-		for (int i = 0; i < index->indnatts; i++)
-			if (index->indkey.values[i] == column && column != InvalidAttrNumber)
-				return true;
+		if (SfxRebuildsColumn(cmd->subtype) &&
+			has_column(index, index->indnatts, get_attnum(RelationGetRelid(table), cmd->name)))
+			return true;
 	}
 	return false;
 }
@@ -90,10 +97,8 @@ drops(const AlterTableStmt *stmt, bool top, Relation table, const Form_pg_index 
 		if (cmd->subtype != AT_DropColumn)
 			continue;
 		column = get_attnum(RelationGetRelid(table), cmd->name);
-		for (int i = 0; i < index->indnatts; i++)
-			if (column != InvalidAttrNumber && index->indkey.values[i] == column &&
-				(top || goes_with_parent(table, column)))
-				return true;
+		if (has_column(index, index->indnatts, column) && (top || goes_with_parent(table, column)))
+			return true;
 	}
 	return false;
 }
@@ -114,17 +119,6 @@ meets_added(const Constraint *c, const Form_pg_index index)
 	}
 }
 
-static bool
-has_key(const Form_pg_index index, AttrNumber column)
-{
-	for (int i = 0; i < index->indnkeyatts; i++)
-	{
-		if (index->indkey.values[i] == column)
-			return true;
-	}
-	return false;
-}
-
 /* Does a command need the constraint, or what depends on its index? */
 static bool
 asks_for(const AlterTableCmd *cmd, Relation table, const Form_pg_index index, const char *name)
@@ -137,7 +131,7 @@ asks_for(const AlterTableCmd *cmd, Relation table, const Form_pg_index index, co
 			return meets_added(castNode(Constraint, cmd->def), index);
 		case AT_DropNotNull:
 			return index->indisprimary &&
-				has_key(index, get_attnum(RelationGetRelid(table), cmd->name));
+				has_column(index, index->indnkeyatts, get_attnum(RelationGetRelid(table), cmd->name));
 		case AT_ClusterOn:
 			return index->indisclustered || strcmp(cmd->name, name) == 0;
 		case AT_DropCluster:

@@ -111,24 +111,20 @@ static void
 copy_statistics_targets(Oid from, Oid to)
 {
 	Relation	catalog = table_open(AttributeRelationId, RowExclusiveLock);
+	HeapTuple	old;
 
-	for (AttrNumber n = 1;; n++)
+	for (AttrNumber n = 1; HeapTupleIsValid(old = SearchSysCache2(ATTNUM, ObjectIdGetDatum(from),
+																  Int16GetDatum(n))); n++)
 	{
-		HeapTuple	old = SearchSysCache2(ATTNUM, ObjectIdGetDatum(from), Int16GetDatum(n));
 		HeapTuple	new = SearchSysCache2(ATTNUM, ObjectIdGetDatum(to), Int16GetDatum(n));
 		int			column = Anum_pg_attribute_attstattarget;
 		Datum		target;
 		bool		isnull;
 		HeapTuple	changed;
 
-		if (!HeapTupleIsValid(old) || !HeapTupleIsValid(new))
-		{
-			if (HeapTupleIsValid(old))
-				ReleaseSysCache(old);
-			if (HeapTupleIsValid(new))
-				ReleaseSysCache(new);
-			break;
-		}
+		/* a twin has the same columns */
+		if (!HeapTupleIsValid(new))
+			elog(ERROR, "cache lookup failed for attribute %d of relation %u", n, to);
 		target = SysCacheGetAttr(ATTNUM, old, column, &isnull);
 		changed = heap_modify_tuple_by_cols(new, RelationGetDescr(catalog), 1, &column, &target, &isnull);
 		CatalogTupleUpdate(catalog, &changed->t_self, changed);

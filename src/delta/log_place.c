@@ -45,16 +45,12 @@ measure(Relation index, const SfxMeta *meta, Layout *l)
 {
 	double		ratio = sfx_opt_merge_ratio(index);
 	double		log = (double) sfx_opt_delta_size(index) * 1024 / BLCKSZ;
-	uint64		leaves = 0;
+	uint64		leaves = sfx_meta_leaves(meta);
 
-	for (int r = 0; r < meta->nruns; r++)
-		leaves += meta->runs[r].leaves;
 	l->room = (BlockNumber) Min(log * LEAVES_PER_LOG, ratio * SfxMetaMain(meta)->leaves);
 	/* entries that replace dead ones need no room */
 	l->room -= (BlockNumber) ((uint64) l->room * Min(meta->shed, 1000) / 1000);
-	l->taken = SFX_FIRST_BLKNO + leaves + leaves / INNER_SHARE + meta->nruns;
-	for (int g = 0; g < meta->ngens; g++)
-		l->taken += meta->gens[g].pages;
+	l->taken = SFX_FIRST_BLKNO + leaves + leaves / INNER_SHARE + meta->nruns + sfx_meta_log_pages(meta);
 	for (uint32 d = 0; d < meta->ndicts; d++)
 		l->taken += meta->dict[d].len / BLCKSZ + 1;
 	l->nblocks = RelationGetNumberOfBlocks(index);

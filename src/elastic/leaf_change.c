@@ -52,14 +52,14 @@ sfx_leaf_change_start(SfxLeafChange *c, bool cut)
 	sfx_pos_set(&c->pos, &SFX_POS_FIRST);
 }
 
-static int
-mean_heat(const SfxLeafChange *c, const SfxGroup *g)
+int
+sfx_leaf_change_heat(const SfxLeafChange *c, const SfxGroup *g, int from, int to)
 {
 	int			sum = 0;
 
-	for (int i = g->from; i < g->to; i++)
+	for (int i = from; i < to; i++)
 		sum += sfx_heat_of(c->index, sfx_group_leaf(g, i));
-	return sum / (g->to - g->from);
+	return sum;
 }
 
 /*
@@ -86,7 +86,7 @@ static int
 rewrite(SfxLeafChange *c, SfxGroup *g)
 {
 	SfxMergeStats stats = {0};
-	int			heat = mean_heat(c, g);
+	int			heat = sfx_leaf_change_heat(c, g, g->from, g->to) / (g->to - g->from);
 
 	g->whole = !c->cut;
 	g->cut = c->cut;

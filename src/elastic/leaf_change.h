@@ -46,6 +46,9 @@ extern void sfx_leaf_change_end(SfxLeafChange *c);
 /* Start at the first leaf, to make leaves cut or whole. */
 extern void sfx_leaf_change_start(SfxLeafChange *c, bool cut);
 
+/* The sum of the heat of the group's leaves [from, to). */
+extern int	sfx_leaf_change_heat(const SfxLeafChange *c, const SfxGroup *g, int from, int to);
+
 /*
  * Change those of the located group's leaves [g->from, end) that are of the other kind, in one
  * record.  Returns the number of leaves changed; -1: the table is locked, and c->optional.  On

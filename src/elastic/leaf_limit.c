@@ -88,13 +88,7 @@ all_inner_pages(Relation index, const SfxOrder *order, const SfxMeta *meta)
 static uint64
 other_pages(const SfxMeta *meta)
 {
-	uint64		n = 0;
-
-	for (int r = 0; r < meta->nruns; r++)
-		n += meta->runs[r].leaves;
-	for (int g = 0; g < meta->ngens; g++)
-		n += meta->gens[g].pages;
-	return n;
+	return sfx_meta_leaves(meta) + sfx_meta_log_pages(meta);
 }
 
 uint64
@@ -142,10 +136,8 @@ share(const Pass *p, const SfxMeta *meta)
 static bool
 is_of_class(const Pass *p, const SfxGroup *g, int from, int to)
 {
-	int			sum = 0;
+	int			sum = sfx_leaf_change_heat(p->c, g, from, to);
 
-	for (int i = from; i < to; i++)
-		sum += sfx_heat_of(p->c->index, sfx_group_leaf(g, i));
 	return (p->least == 0 || sum > (p->least - 1) * (to - from)) && sum <= p->most * (to - from);
 }
 

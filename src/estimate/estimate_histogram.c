@@ -58,16 +58,6 @@ static SfxMemoTable table = SFX_MEMO_TABLE(histogram);
 
 /* ---- loading ---- */
 
-static uint64
-log_pages(const SfxMeta *meta)
-{
-	uint64		pages = 0;
-
-	for (int g = 0; g < meta->ngens; g++)
-		pages += meta->gens[g].pages;
-	return pages;
-}
-
 /* Have many rows changed since ANALYZE? */
 static bool
 is_stale(Oid relid, const SfxMeta *meta)
@@ -75,12 +65,9 @@ is_stale(Oid relid, const SfxMeta *meta)
 	int64		live,
 				dead,
 				changed;
-	uint64		entries = 0;
 
-	for (int r = 0; r < meta->nruns; r++)
-		entries += meta->runs[r].entries;
 	return !SfxTableRows(relid, &live, &dead, &changed) ||
-		changed > live / STALE || entries > live + dead + live / STALE;
+		changed > live / STALE || sfx_meta_entries(meta) > live + dead + live / STALE;
 }
 
 static const TypeCacheEntry *
@@ -145,7 +132,7 @@ load(Histogram *h, Relation index, HeapTuple row, const SfxMeta *meta)
 	memset(h->comparison, 0, sizeof(h->comparison));
 	h->row = row->t_self;
 	h->xmin = HeapTupleHeaderGetRawXmin(row->t_data);
-	h->log_pages = log_pages(meta);
+	h->log_pages = sfx_meta_log_pages(meta);
 	h->stale = is_stale(index->rd_index->indrelid, meta);
 	if (is_simple(type) && !h->stale)
 		load_bounds(h, row, type, index->rd_indcollation[0]);
@@ -164,7 +151,7 @@ histogram_of(Relation index, HeapTuple row)
 	h = sfx_memo_get(&table, index, glance->meta.build_id, glance->meta.work.groups, &fresh);
 	if (fresh || !ItemPointerEquals(&h->row, &row->t_self) ||
 		h->xmin != HeapTupleHeaderGetRawXmin(row->t_data) ||
-		log_pages(&glance->meta) > 2 * h->log_pages + LOG_PAGES)
+		sfx_meta_log_pages(&glance->meta) > 2 * h->log_pages + LOG_PAGES)
 		load(h, index, row, &glance->meta);
 	return h;
 }

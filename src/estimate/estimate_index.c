@@ -6,15 +6,16 @@
 #include "cost.h"
 #include "estimate.h"
 
-/* Must every row have one value in a column? */
+/* Has a column an equality, by which every row must have one value there, or another condition? */
 static bool
-has_equality(RelOptInfo *rel, AttrNumber attno)
+has_condition(RelOptInfo *rel, AttrNumber attno, bool equality)
 {
+	SfxConditions c = {.varno = rel->relid,.attno = attno};
+
 	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
 	{
-		SfxConditions c = {.varno = rel->relid,.attno = attno};
-
-		if (attno > 0 && sfx_is_equality(rinfo) && sfx_conditions_mentioned((Node *) rinfo->clause, &c))
+		if (attno > 0 && sfx_is_equality(rinfo) == equality &&
+			sfx_conditions_mentioned((Node *) rinfo->clause, &c))
 			return true;
 	}
 	return false;
@@ -29,27 +30,13 @@ has_key_column(const IndexOptInfo *info, AttrNumber attno)
 	return false;
 }
 
-static bool
-has_inequality(RelOptInfo *rel, AttrNumber attno)
-{
-	SfxConditions c = {.varno = rel->relid,.attno = attno};
-
-	foreach_node(RestrictInfo, rinfo, rel->baserestrictinfo)
-	{
-		if (attno > 0 && !sfx_is_equality(rinfo) &&
-			sfx_conditions_mentioned((Node *) rinfo->clause, &c))
-			return true;
-	}
-	return false;
-}
-
 /* May a scan of the index be worth considering? */
 static bool
 may_be_scanned(RelOptInfo *rel, const IndexOptInfo *info)
 {
 	AttrNumber	attno = info->indexkeys[0];
 
-	return attno == 0 || has_equality(rel, attno) || has_inequality(rel, attno);
+	return attno == 0 || has_condition(rel, attno, true) || has_condition(rel, attno, false);
 }
 
 /*
@@ -85,9 +72,10 @@ chain_length(RelOptInfo *rel, const IndexOptInfo *info)
 {
 	int			n = 0;
 
-	while (n < info->nkeycolumns && has_equality(rel, info->indexkeys[n]) && go_together(rel, info, n))
+	while (n < info->nkeycolumns && has_condition(rel, info->indexkeys[n], true) && go_together(rel, info, n))
 		n++;
-	return n > 0 && n < info->nkeycolumns && has_inequality(rel, info->indexkeys[n]) && go_together(rel, info, n) ? n + 1 : 0;
+	return n > 0 && n < info->nkeycolumns && has_condition(rel, info->indexkeys[n], false) &&
+		go_together(rel, info, n) ? n + 1 : 0;
 }
 
 IndexOptInfo *

@@ -108,10 +108,8 @@ sfx_known_index(Relation index, const SfxMeta *meta)
 bool
 sfx_known_worth_learning(SfxKnown *k, const SfxMeta *meta)
 {
-	uint64		leaves = 0;
+	uint64		leaves = sfx_meta_leaves(meta);
 
-	for (int r = 0; r < meta->nruns; r++)
-		leaves += meta->runs[r].leaves;
 	return !k->learned && !k->given_up && leaves <= MAX_LEAVES && ++k->plans * LEAVES_A_PLAN > leaves + POSITIONS;
 }
 
@@ -198,8 +196,7 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 	bool		nulls_first = o->kd.col[0].nulls_first;
 	SfxPos		edge = {nulls_first ? &mark[0] : &mark[1], 1, 0};
 	double		below;
-	uint64		leaves = 0;
-	uint64		entries = 0;
+	uint64		entries = sfx_meta_entries(meta);
 	int64		room = MAX_COPY;
 	bool		all = true;
 
@@ -209,12 +206,7 @@ sfx_known_learn(SfxKnown *k, const SfxOpened *o, const SfxMeta *meta)
 	MemoryContextReset(k->cxt);
 	k->total = k->nulls = 0;
 	k->nparts = 0;
-	for (int r = 0; r < meta->nruns; r++)
-	{
-		leaves += meta->runs[r].leaves;
-		entries += meta->runs[r].entries;
-	}
-	k->step = leaves / POSITIONS + 1;
+	k->step = sfx_meta_leaves(meta) / POSITIONS + 1;
 	for (int r = 0; r < meta->nruns && all; r++)
 		all = learn_run(k, o, meta, &meta->runs[r], &k->part[k->nparts++], &room);
 	if (all && o->order == NULL)

@@ -146,18 +146,10 @@ read_plan(SfxAggNode *node, const CustomScan *plan)
 /* ---- the state ---- */
 
 static void
-check_function(Oid function, ObjectType type)
-{
-	if (!SfxMayExecute(function))
-		aclcheck_error(ACLCHECK_NO_PRIV, type, get_func_name(function));
-	InvokeFunctionExecuteHook(function);
-}
-
-static void
-check_function_as(Oid function, Oid user)
+check_function(Oid function, ObjectType type, Oid user)
 {
 	if (!SfxMayExecuteAs(function, user))
-		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
+		aclcheck_error(ACLCHECK_NO_PRIV, type, get_func_name(function));
 	InvokeFunctionExecuteHook(function);
 }
 
@@ -169,14 +161,14 @@ check_aggregate(const Aggref *agg)
 	FormData_pg_proc function;
 	Oid			last;
 
-	check_function(agg->aggfnoid, OBJECT_AGGREGATE);
+	check_function(agg->aggfnoid, OBJECT_AGGREGATE, GetUserId());
 	sfx_row_must_get(AGGFNOID, agg->aggfnoid, &row, sizeof(row));
 	sfx_row_must_get(PROCOID, agg->aggfnoid, &function, sizeof(function));
 	last = !sfx_agg_is_partial(agg) ? row.aggfinalfn :
 		agg->aggtranstype == INTERNALOID ? row.aggserialfn : InvalidOid;
-	check_function_as(row.aggtransfn, function.proowner);
+	check_function(row.aggtransfn, OBJECT_FUNCTION, function.proowner);
 	if (OidIsValid(last))
-		check_function_as(last, function.proowner);
+		check_function(last, OBJECT_FUNCTION, function.proowner);
 }
 
 /*
@@ -187,7 +179,7 @@ static void
 check_rights(const SfxAggNode *node)
 {
 	foreach_oid(oid, node->equal)
-		check_function(oid, OBJECT_FUNCTION);
+		check_function(oid, OBJECT_FUNCTION, GetUserId());
 	for (int i = 0; i < node->noutputs; i++)
 		if (node->outputs[i].aggref)
 			check_aggregate(node->outputs[i].aggref);

@@ -585,6 +585,7 @@ static bool
 find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, const Candidate *c,
 		   SfxAggOffer *offer)
 {
+	double		rows = clamp_row_est(c->selectivity * rel->tuples);
 	List	   *conditions;
 	Cost		filtered;
 
@@ -593,53 +594,42 @@ find_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question, c
 		!sfx_agg_wanted(root, rel, question, &c->path, conditions, &offer->wanted))
 		return false;
 	offer->candidate = c;
-	offer->groups = count_returned(root, question, offer->wanted.grouping.steps != NIL,
-								   clamp_row_est(c->selectivity * rel->tuples));
-	offer->filters = filters_cost(root, c, &offer->wanted,
-								  clamp_row_est(c->selectivity * rel->tuples));
+	offer->groups = count_returned(root, question, offer->wanted.grouping.steps != NIL, rows);
+	offer->filters = filters_cost(root, c, &offer->wanted, rows);
 	offer->cost = compute_cost(root, rel, c, &offer->wanted, offer->groups, &offer->shared);
-	filtered = offer->filters +
-		conditions_cost(conditions, clamp_row_est(c->selectivity * rel->tuples));
+	filtered = offer->filters + conditions_cost(conditions, rows);
 	offer->cost += filtered;
 	offer->shared += filtered;
 	(void) sfx_agg_note(c->path.indexinfo->indexoid, "can answer");
 	return true;
 }
 
-bool
-sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,
-				   SfxAggOffer *best)
-{
-	SfxAggOffer offer;
-
-	best->candidate = NULL;
-	if (!sfx_agg_fits_table(root, rel))
-		return false;
-	foreach_ptr(Candidate, candidate, candidates)
-	{
-		if (find_offer(root, rel, question, candidate, &offer) &&
-			(best->candidate == NULL || offer.cost < best->cost))
-			*best = offer;
-	}
-	return best->candidate != NULL;
-}
-
 List *
 sfx_agg_offers(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question)
 {
-	SfxAggOffer *offer = palloc(sizeof(SfxAggOffer));
 	List	   *offers = NIL;
 
-	if (question->groups == NIL)
-		return sfx_agg_best_offer(root, rel, question, offer) ? list_make1(offer) : NIL;
 	if (!sfx_agg_fits_table(root, rel))
 		return NIL;
 	foreach_ptr(Candidate, candidate, candidates)
 	{
-		if (!find_offer(root, rel, question, candidate, offer))
-			continue;
-		offers = lappend(offers, offer);
-		offer = palloc(sizeof(SfxAggOffer));
+		SfxAggOffer *offer = palloc(sizeof(SfxAggOffer));
+
+		if (find_offer(root, rel, question, candidate, offer))
+			offers = lappend(offers, offer);
 	}
 	return offers;
+}
+
+const SfxAggOffer *
+sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question)
+{
+	const SfxAggOffer *best = NULL;
+
+	foreach_ptr(const SfxAggOffer, offer, sfx_agg_offers(root, rel, question))
+	{
+		if (best == NULL || offer->cost < best->cost)
+			best = offer;
+	}
+	return best;
 }

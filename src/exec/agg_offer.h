@@ -41,15 +41,12 @@ extern bool sfx_agg_answers_all(RelOptInfo *rel, const IndexPath *path);
 /* Cost of the table's pages for rows on pages that are not all-visible, visited in order. */
 extern Cost sfx_agg_heap_cost(const RelOptInfo *rel, double rows);
 
-/*
- * The offers of a table's indexes (SfxAggOffer): all of them if there are groups, which come in
- * different orders; else the cheapest.
- */
+/* The offers of a table's indexes (SfxAggOffer), whose groups may come in different orders. */
 extern List *sfx_agg_offers(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question);
 
-/* The cheapest offer.  False: there is none. */
-extern bool sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question,
-							   SfxAggOffer *best);
+/* The cheapest offer, or NULL. */
+extern const SfxAggOffer *sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel,
+											 const SfxAggQuestion *question);
 
 /* Make a path for a node by that offer. */
 extern CustomPath *sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,

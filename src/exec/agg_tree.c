@@ -178,17 +178,17 @@ static bool
 add_table(Tree *tree, const Level *level)
 {
 	PlannerInfo *root = tree->root;
-	SfxAggOffer offer;
+	const SfxAggOffer *offer = sfx_agg_best_offer(root, level->rel, &level->question);
 	Path	   *path;
 
-	if (sfx_agg_best_offer(root, level->rel, &level->question, &offer))
+	if (offer)
 	{
 		path = (Path *) sfx_agg_node_path(root, level->rel, level->target, &level->question,
-										  &offer, NIL);
+										  offer, NIL);
 		tree->answered++;
 		tree->map_pages += 1 + level->rel->pages / sfx_visibility_blocks();
 		if (tree->parallel && !tree->several)
-			tree->shared = share(tree, level, &offer);
+			tree->shared = share(tree, level, offer);
 	}
 	else
 		path = tree->several ? aggregate_rows(tree, level) : NULL;

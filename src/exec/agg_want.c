@@ -53,22 +53,13 @@ bool
 sfx_agg_note(Oid index, const char *line)
 {
 	MemoryContext old;
-	ListCell   *lc;
+	char	   *said;
 
 	if (report == NULL)
 		return false;
 	old = MemoryContextSwitchTo(report->cxt);
-	if (OidIsValid(index))
-		line = psprintf("index %s: %s", get_rel_name(index), line);
-	else
-		line = pstrdup(line);
-	foreach(lc, report->lines)
-	{
-		if (strcmp(lfirst(lc), line) == 0)
-			break;
-	}
-	if (lc == NULL)
-		report->lines = lappend(report->lines, (char *) line);
+	said = OidIsValid(index) ? psprintf("index %s: %s", get_rel_name(index), line) : pstrdup(line);
+	report->lines = list_append_unique(report->lines, makeString(said));
 	MemoryContextSwitchTo(old);
 	return false;
 }
@@ -263,12 +254,19 @@ typedef struct Search
 	SfxKeyDesc	kd;
 } Search;
 
+/* Does the index's column return the table's column? */
+static bool
+returns(const Search *s, int column, const Var *var)
+{
+	return s->info->indexkeys[column] == var->varattno && s->info->canreturn[column];
+}
+
 /* The index's column that returns the table's column; -1: none. */
 static int
 find_column(const Search *s, const Var *var)
 {
 	for (int c = 0; c < s->info->ncolumns; c++)
-		if (s->info->indexkeys[c] == var->varattno && s->info->canreturn[c])
+		if (returns(s, c, var))
 			return c;
 	return -1;
 }
@@ -345,8 +343,7 @@ is_used(const Search *s, const SfxAggQuestion *q, int column)
 
 	foreach_ptr(Var, var, q->columns)
 	{
-		if (IsA(var, Var) && s->info->indexkeys[column] == var->varattno &&
-			s->info->canreturn[column])
+		if (IsA(var, Var) && returns(s, column, var))
 			return !list_member(q->groups, var) && same_form(s, column, var->vartype);
 	}
 	return false;
@@ -363,8 +360,7 @@ is_grouped(const Search *s, const SfxAggQuestion *q, int column)
 	{
 		Var		   *var = lfirst(lc);
 
-		if (!IsA(var, Var) || s->info->indexkeys[column] != var->varattno ||
-			!s->info->canreturn[column])
+		if (!IsA(var, Var) || !returns(s, column, var))
 			continue;
 		return get_op_opfamily_strategy(lfirst_oid(lc2), s->info->opfamily[column]) ==
 			BTEqualStrategyNumber && same_form(s, column, var->vartype) &&
@@ -396,8 +392,7 @@ is_number(const Search *s, int column)
 static bool
 is_stepped(const Search *s, const SfxAggQuestion *q, int column)
 {
-	return q->stepped && IsA(q->stepped, Var) &&
-		s->info->indexkeys[column] == q->stepped->varattno && s->info->canreturn[column] &&
+	return q->stepped && IsA(q->stepped, Var) && returns(s, column, q->stepped) &&
 		is_number(s, column) && s->kd.col[column].typbyval &&
 		s->info->opcintype[column] == q->stepped->vartype;
 }
@@ -587,36 +582,26 @@ is_least(const Search *s, const Aggref *agg, SfxAggOutput *out)
 static bool
 is_sum(const Aggref *agg, Oid argument, SfxAggOutput *out)
 {
-	Oid			type;
-
-	switch (agg->aggfnoid)
+	static const struct
 	{
-		case F_SUM_INT2:
-		case F_AVG_INT2:
-			type = INT2OID;
-			break;
-		case F_SUM_INT4:
-		case F_AVG_INT4:
-			type = INT4OID;
-			break;
-		case F_SUM_INT8:
-		case F_AVG_INT8:
-			type = INT8OID;
-			break;
-		case F_SUM_NUMERIC:
-		case F_AVG_NUMERIC:
-			type = NUMERICOID;
-			break;
-		default:
-			return false;
+		Oid			type;
+		Oid			sum;
+		Oid			avg;
+	}			known[] = {
+		{INT2OID, F_SUM_INT2, F_AVG_INT2},
+		{INT4OID, F_SUM_INT4, F_AVG_INT4},
+		{INT8OID, F_SUM_INT8, F_AVG_INT8},
+		{NUMERICOID, F_SUM_NUMERIC, F_AVG_NUMERIC}
+	};
+
+	for (int i = 0; i < lengthof(known); i++)
+	{
+		if (agg->aggfnoid != known[i].sum && agg->aggfnoid != known[i].avg)
+			continue;
+		out->kind = agg->aggfnoid == known[i].sum ? SFX_AGG_SUM : SFX_AGG_AVG;
+		return getBaseType(argument) == known[i].type;
 	}
-	if (getBaseType(argument) != type)
-		return false;
-	if (sfx_agg_is_partial(agg) && !sfx_partial_sum_is_known(agg))
-		return false;
-	out->kind = agg->aggfnoid == F_SUM_INT2 || agg->aggfnoid == F_SUM_INT4 ||
-		agg->aggfnoid == F_SUM_INT8 || agg->aggfnoid == F_SUM_NUMERIC ? SFX_AGG_SUM : SFX_AGG_AVG;
-	return true;
+	return false;
 }
 
 /* Can the rows that an aggregate's FILTER lets through be told by the index, and by what? */

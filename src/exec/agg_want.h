@@ -43,7 +43,7 @@ typedef struct SfxAggWanted
 typedef struct SfxAggReport
 {
 	MemoryContext cxt;
-	List	   *lines;			/* C strings, each once */
+	List	   *lines;			/* of String, each once */
 } SfxAggReport;
 
 extern SfxAggReport *sfx_agg_set_report(SfxAggReport *report);

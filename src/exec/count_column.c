@@ -25,12 +25,6 @@
 #include "utils/fmgroids.h"
 #include "utils/rel.h"
 
-/* What the outputs of a query count. */
-typedef struct Counted
-{
-	const Var  *column;			/* the only one; NULL: none so far */
-} Counted;
-
 /* ---- what fits ---- */
 
 /* The column that the aggregate counts; NULL: it is another one. */
@@ -47,11 +41,14 @@ counted_column(const Aggref *agg)
 		((const Var *) arg)->varattno > 0 ? (const Var *) arg : NULL;
 }
 
-/* Walker: is there anything in an output beside the counts of one column, and constants? */
+/*
+ * Walker: is there anything in an output beside the counts of one column, and constants?  context:
+ * the column (const Var **), NULL if none was counted so far.
+ */
 static bool
 is_unfit(Node *node, void *context)
 {
-	Counted    *c = context;
+	const Var **counted = context;
 	const Var  *column;
 
 	if (node == NULL)
@@ -61,9 +58,9 @@ is_unfit(Node *node, void *context)
 	if (!IsA(node, Aggref))
 		return expression_tree_walker(node, is_unfit, context);
 	column = counted_column((Aggref *) node);
-	if (column == NULL || (c->column && !equal(column, c->column)))
+	if (column == NULL || (*counted && !equal(column, *counted)))
 		return true;
-	c->column = column;
+	*counted = column;
 	return false;
 }
 
@@ -71,19 +68,12 @@ is_unfit(Node *node, void *context)
 static bool
 has_columns(Relation index, const Bitmapset * columns)
 {
-	int			c = -1;
+	Bitmapset  *has = NULL;
 
-	while ((c = bms_next_member(columns, c)) >= 0)
-	{
-		int			i = 0;
-
-		while (i < IndexRelationGetNumberOfAttributes(index) &&
-			   index->rd_index->indkey.values[i] != c + FirstLowInvalidHeapAttributeNumber)
-			i++;
-		if (i == IndexRelationGetNumberOfAttributes(index))
-			return false;
-	}
-	return true;
+	for (int i = 0; i < IndexRelationGetNumberOfAttributes(index); i++)
+		has = bms_add_member(has, index->rd_index->indkey.values[i] -
+							 FirstLowInvalidHeapAttributeNumber);
+	return bms_is_subset(columns, has);
 }
 
 /*
@@ -113,30 +103,41 @@ has_index(const RangeTblEntry *rte, AttrNumber attno, const Bitmapset * conditio
 	return found;
 }
 
+RangeTblEntry *
+sfx_only_table(const Query *q)
+{
+	Node	   *from = list_length(q->jointree->fromlist) == 1 ? linitial(q->jointree->fromlist) : NULL;
+	RangeTblEntry *rte;
+
+	if (from == NULL || !IsA(from, RangeTblRef))
+		return NULL;
+	rte = rt_fetch(((RangeTblRef *) from)->rtindex, q->rtable);
+	return rte->rtekind == RTE_RELATION && rte->tablesample == NULL && rte->securityQuals == NIL ?
+		rte : NULL;
+}
+
 /* The column that all outputs of the query count, with an index; NULL: it is another query. */
 static const Var *
 fits(const Query *q)
 {
-	Node	   *from = list_length(q->jointree->fromlist) == 1 ? linitial(q->jointree->fromlist) : NULL;
-	const RangeTblEntry *rte;
+	const RangeTblEntry *rte = sfx_only_table(q);
 	Bitmapset  *conditions = NULL;
-	Counted		c = {NULL};
+	const Var  *column = NULL;
 
 	if (q->commandType != CMD_SELECT || !q->hasAggs || q->hasTargetSRFs || q->hasWindowFuncs ||
 		q->hasSubLinks || q->hasRowSecurity || q->groupClause != NIL || q->groupingSets != NIL ||
-		q->setOperations != NULL || from == NULL || !IsA(from, RangeTblRef) ||
-		is_unfit((Node *) q->targetList, &c) || is_unfit(q->havingQual, &c) || c.column == NULL)
+		q->setOperations != NULL || rte == NULL ||
+		is_unfit((Node *) q->targetList, &column) || is_unfit(q->havingQual, &column) || column == NULL)
 		return NULL;
-	rte = rt_fetch(((RangeTblRef *) from)->rtindex, q->rtable);
-	pull_varattnos(q->jointree->quals, c.column->varno, &conditions);
+	pull_varattnos(q->jointree->quals, column->varno, &conditions);
 	/* (a volatile condition is to be evaluated for all rows) */
-	if (contain_volatile_functions(q->jointree->quals) || rte->rtekind != RTE_RELATION || rte->tablesample != NULL || rte->securityQuals != NIL ||
+	if (contain_volatile_functions(q->jointree->quals) ||
 		(rte->relkind != RELKIND_RELATION && rte->relkind != RELKIND_MATVIEW) ||
-		!has_index(rte, c.column->varattno, conditions))
+		!has_index(rte, column->varattno, conditions))
 		return NULL;
 	/* (plans are kept, and the user may be another one when they run) */
 	return SfxMayExecuteAs(F_COUNT_ANY, ACL_ID_PUBLIC) && SfxMayExecuteAs(F_COUNT_, ACL_ID_PUBLIC) ?
-		c.column : NULL;
+		column : NULL;
 }
 
 /* ---- the change ---- */

@@ -14,4 +14,7 @@
  */
 extern void sfx_count_rows_of_columns(Query *query);
 
+/* The one table that the query is of, without row-level security and TABLESAMPLE, or NULL. */
+extern RangeTblEntry *sfx_only_table(const Query *q);
+
 #endif							/* SURFIDX_COUNT_COLUMN_H */

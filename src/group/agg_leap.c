@@ -14,6 +14,7 @@
  */
 #include "surfidx.h"
 #include "agg_group_impl.h"
+#include "pos.h"
 #include "scan.h"
 
 #define LEAP_MOST		(64 * 1024)
@@ -114,10 +115,7 @@ end_of_group(const SfxGroups *g, const Gathered *group, uint8 *bytes, SfxPos *po
 		bytes[pos->len++] = SFX_MARK_AFTER;
 		return true;
 	}
-	while (pos->len > 0 && bytes[pos->len - 1] == 0xFF)
-		pos->len--;
-	if (pos->len > 0)
-		bytes[pos->len - 1]++;
+	pos->len = sfx_successor(bytes, pos->len);
 	return pos->len > 0;
 }
 

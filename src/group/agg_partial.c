@@ -19,25 +19,6 @@
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
-bool
-sfx_partial_sum_is_known(const Aggref *agg)
-{
-	switch (agg->aggfnoid)
-	{
-		case F_SUM_INT2:
-		case F_SUM_INT4:
-		case F_SUM_INT8:
-		case F_AVG_INT2:
-		case F_AVG_INT4:
-		case F_AVG_INT8:
-		case F_SUM_NUMERIC:
-		case F_AVG_NUMERIC:
-			return true;
-		default:
-			return false;
-	}
-}
-
 static inline Datum
 numeric_of(int64 v)
 {

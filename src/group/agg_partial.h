@@ -15,9 +15,6 @@ sfx_agg_is_partial(const Aggref *agg)
 	return agg != NULL && agg->aggsplit != AGGSPLIT_SIMPLE;
 }
 
-/* Can the state of this sum or average be made here? */
-extern bool sfx_partial_sum_is_known(const Aggref *agg);
-
 /*
  * The state after n > 0 values whose sum is the numeric `sum` (Y13).  Memory: the current context.
  */

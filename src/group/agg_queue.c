@@ -16,6 +16,13 @@
 #define GROUPS_MOST		1024
 #define BYTES_FIRST		8192
 
+/* Enlarge an array, or make it (NULL). */
+static void *
+grow(SfxGroups *g, void *array, Size size)
+{
+	return array ? repalloc_huge(array, size) : MemoryContextAllocHuge(g->cxt, size);
+}
+
 /* Make room for len more bytes; returns their offset. */
 static Size
 append(SfxGroups *g, Bytes *b, Size len)
@@ -25,8 +32,7 @@ append(SfxGroups *g, Bytes *b, Size len)
 	if (at + len > b->size)
 	{
 		b->size = Max(Max(2 * b->size, at + len), BYTES_FIRST);
-		b->data = b->data ? repalloc_huge(b->data, b->size) :
-			MemoryContextAllocHuge(g->cxt, b->size);
+		b->data = grow(g, b->data, b->size);
 	}
 	b->used += len;
 	return at;
@@ -130,16 +136,8 @@ grow_queue(SfxGroups *g)
 	int			room = Max(2 * g->room, 16);
 	Size		size = (Size) g->noutputs * sizeof(SfxAggState);
 
-	if (g->group == NULL)
-	{
-		g->group = MemoryContextAlloc(g->cxt, room * sizeof(Gathered));
-		g->states = MemoryContextAlloc(g->cxt, room * size);
-	}
-	else
-	{
-		g->group = repalloc(g->group, room * sizeof(Gathered));
-		g->states = repalloc_huge(g->states, room * size);
-	}
+	g->group = grow(g, g->group, room * sizeof(Gathered));
+	g->states = grow(g, g->states, room * size);
 	memset(sfx_queue_states(g, g->room), 0, (room - g->room) * size);
 	g->room = room;
 }
@@ -235,18 +233,9 @@ grow_rows(SfxGroups *g)
 {
 	int			room = Min(Max(2 * g->rows_room, SFX_ROWS_FIRST), SFX_VISIBILITY_ROWS);
 
-	if (g->tid == NULL)
-	{
-		g->tid = MemoryContextAlloc(g->cxt, room * sizeof(uint64));
-		g->row = MemoryContextAlloc(g->cxt, room * sizeof(Row));
-		g->seen = MemoryContextAlloc(g->cxt, room * sizeof(bool));
-	}
-	else
-	{
-		g->tid = repalloc(g->tid, room * sizeof(uint64));
-		g->row = repalloc(g->row, room * sizeof(Row));
-		g->seen = repalloc(g->seen, room * sizeof(bool));
-	}
+	g->tid = grow(g, g->tid, room * sizeof(uint64));
+	g->row = grow(g, g->row, room * sizeof(Row));
+	g->seen = grow(g, g->seen, room * sizeof(bool));
 	g->rows_room = room;
 }
 

@@ -43,43 +43,39 @@ text_of(const Node *arg)
 	return IsA(arg, Const) && !c->constisnull ? TextDatumGetCString(c->constvalue) : NULL;
 }
 
-/* The grain of a unit that is as long as some months; else false. */
-static bool
-find_months(int unit, bool field, SfxTimeStep *step)
+/* Units, and the grains of functions of them. */
+static const struct
 {
-	switch (unit)
-	{
-		case DTK_MONTH:
-			step->months = 1;
-			break;
-		case DTK_QUARTER:
-			step->months = 3;
-			break;
-		case DTK_YEAR:
-			step->months = 12;
-			break;
-		case DTK_DECADE:
-			step->months = 120;
-			break;
-		case DTK_CENTURY:
-			step->months = 1200;
-			step->first_month = 12;
-			break;
-		case DTK_MILLENNIUM:
-			step->months = 12000;
-			step->first_month = 12;
-			break;
-		case DTK_TZ:
-		case DTK_TZ_HOUR:
-		case DTK_TZ_MINUTE:
-			/* the offset changes at transitions only */
-			step->months = field ? 12000 : 0;
-			break;
-		default:
-			break;
-	}
-	return step->months > 0;
-}
+	int			unit;
+	bool		begins;			/* when it begins is constant within a grain, ... */
+	bool		number;			/* ... and so is its number */
+	int64		width;
+	int64		origin;
+	int			months;
+	int			first_month;
+}			units[] = {
+	{DTK_MICROSEC, true, false, 1},
+	{DTK_MILLISEC, true, false, 1000},
+	{DTK_SECOND, true, false, USECS_PER_SEC},
+	{DTK_MINUTE, true, true, USECS_PER_MINUTE},
+	{DTK_HOUR, true, true, USECS_PER_HOUR},
+	{DTK_DAY, true, true, USECS_PER_DAY},
+	{DTK_DOW, false, true, USECS_PER_DAY},
+	{DTK_ISODOW, false, true, USECS_PER_DAY},
+	{DTK_DOY, false, true, USECS_PER_DAY},
+	{DTK_WEEK, true, true, 7 * USECS_PER_DAY, MONDAY * USECS_PER_DAY},
+	{DTK_ISOYEAR, false, true, 7 * USECS_PER_DAY, MONDAY * USECS_PER_DAY},
+	{DTK_MONTH, true, true, 0, 0, 1},
+	{DTK_QUARTER, true, true, 0, 0, 3},
+	{DTK_YEAR, true, true, 0, 0, 12},
+	{DTK_DECADE, true, true, 0, 0, 120},
+	{DTK_CENTURY, true, true, 0, 0, 1200, 12},
+	{DTK_MILLENNIUM, true, true, 0, 0, 12000, 12},
+	/* the offset changes at transitions only */
+	{DTK_TZ, false, true, 0, 0, 12000},
+	{DTK_TZ_HOUR, false, true, 0, 0, 12000},
+	{DTK_TZ_MINUTE, false, true, 0, 0, 12000}
+};
 
 /*
  * The grain of a unit.  field: the function tells the unit's number, rather than when it begins.
@@ -96,43 +92,17 @@ find_unit(const char *name, bool field, SfxTimeStep *step)
 		type = DecodeSpecial(0, unit, &val);
 	if (type != UNITS && !(field && type == RESERV))
 		return false;
-	switch (val)
+	for (int i = 0; i < lengthof(units); i++)
 	{
-		case DTK_MICROSEC:
-			step->width = field ? 0 : 1;
-			break;
-		case DTK_MILLISEC:
-			step->width = field ? 0 : 1000;
-			break;
-		case DTK_SECOND:
-			step->width = field ? 0 : USECS_PER_SEC;
-			break;
-		case DTK_MINUTE:
-			step->width = USECS_PER_MINUTE;
-			break;
-		case DTK_HOUR:
-			step->width = USECS_PER_HOUR;
-			break;
-		case DTK_DAY:
-			step->width = USECS_PER_DAY;
-			break;
-		case DTK_DOW:
-		case DTK_ISODOW:
-		case DTK_DOY:
-			step->width = field ? USECS_PER_DAY : 0;
-			break;
-		case DTK_ISOYEAR:
-			step->width = field ? 7 * USECS_PER_DAY : 0;
-			step->origin = MONDAY * USECS_PER_DAY;
-			break;
-		case DTK_WEEK:
-			step->width = 7 * USECS_PER_DAY;
-			step->origin = MONDAY * USECS_PER_DAY;
-			break;
-		default:
-			return find_months(val, field, step);
+		if (units[i].unit != val)
+			continue;
+		step->width = units[i].width;
+		step->origin = units[i].origin;
+		step->months = units[i].months;
+		step->first_month = units[i].first_month;
+		return field ? units[i].number : units[i].begins;
 	}
-	return step->width > 0;
+	return false;
 }
 
 /* Note a date_bin's stride and origin. */

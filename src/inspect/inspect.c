@@ -18,9 +18,7 @@
 #include "settings.h"
 #include "sql_rows.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -44,25 +42,20 @@ Datum
 surfidx_meta(PG_FUNCTION_ARGS)
 {
 	Relation	index = sfx_open_index_if_there(PG_GETARG_OID(0));
-	TupleDesc	desc;
 	Datum		values[META_COLUMNS];
 	bool		nulls[META_COLUMNS] = {0};
 	SfxMeta		meta;
 	SfxRun		none = {0};
 	SfxRun	   *run;
 	uint64		entries = 0;
-	int64		pages = 0;
 	int			i = 0;
 	const char *fault;
 
 	if (index == NULL)
 		PG_RETURN_NULL();
-	desc = sfx_one_row(fcinfo, META_COLUMNS);
 	fault = sfx_meta_look(index, &meta);
 	if (fault == NULL)
 		entries = sfx_log_count(index, &meta);
-	for (int g = 0; g < meta.ngens; g++)
-		pages += meta.gens[g].pages;
 	run = meta.nruns > 0 ? SfxMetaMain(&meta) : &none;
 	values[i++] = Int32GetDatum(meta.version);
 	values[i++] = CStringGetTextDatum(psprintf("%016llx", (unsigned long long) meta.build_id));
@@ -70,7 +63,7 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	values[i++] = Int64GetDatum((int64) meta.removals);
 	values[i++] = Int32GetDatum(meta.ngens);
 	values[i++] = Int32GetDatum(meta.ngens - 1);
-	values[i++] = Int64GetDatum(pages);
+	values[i++] = Int64GetDatum((int64) sfx_meta_log_pages(&meta));
 	nulls[i] = fault != NULL;
 	values[i++] = Int64GetDatum((int64) entries);
 	values[i++] = Int64GetDatum((int64) meta.merges);
@@ -82,7 +75,7 @@ surfidx_meta(PG_FUNCTION_ARGS)
 	values[i++] = fault ? CStringGetTextDatum(fault) : (Datum) 0;
 	Assert(i == META_COLUMNS);
 	relation_close(index, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, META_COLUMNS, values, nulls);
 }
 
 /* The runs, newest first; the last one is the main tree. */
@@ -203,12 +196,10 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	FilterSums	sums = {0};
 	SfxMeta		meta;
 	int			i = 0;
-	TupleDesc	desc;
 	const SfxOrder *order;
 
 	if (index == NULL)
 		PG_RETURN_NULL();
-	desc = sfx_one_row(fcinfo, FILTER_COLUMNS);
 	order = sfx_order_open(index, kd, false);
 	sfx_meta_read(index, &meta);
 	for (int r = 0; r < meta.nruns; r++)
@@ -225,7 +216,7 @@ surfidx_filters(PG_FUNCTION_ARGS)
 	values[i++] = Int64GetDatum(sums.bytes);
 	Assert(i == FILTER_COLUMNS);
 	relation_close(index, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, FILTER_COLUMNS, values, nulls);
 }
 
 /*
@@ -237,11 +228,10 @@ surfidx_page_counts(PG_FUNCTION_ARGS)
 {
 	Datum		values[4];
 	bool		nulls[4] = {0};
-	TupleDesc	desc = sfx_one_row(fcinfo, 4);
 
 	values[0] = Int64GetDatum((int64) sfx_leaves_read);
 	values[1] = Int64GetDatum((int64) sfx_filter_counts.asked);
 	values[2] = Int64GetDatum((int64) sfx_filter_counts.denied);
 	values[3] = Int64GetDatum((int64) sfx_filter_counts.wrong);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, 4, values, nulls);
 }

@@ -21,7 +21,6 @@
 #include "sql_rows.h"
 
 #include "access/relation.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -197,6 +196,20 @@ look_end(Look *look)
 	relation_close(look->index, AccessShareLock);
 }
 
+/* A row of either function; first all its columns are NULL. */
+typedef struct Row
+{
+	Datum		values[STATS_COLUMNS];
+	bool		nulls[STATS_COLUMNS];
+} Row;
+
+static void
+put(Row *row, int column, Datum value)
+{
+	row->values[column] = value;
+	row->nulls[column] = false;
+}
+
 /* A bytea, which is made as a text is. */
 static Datum
 make_bytea(const uint8 *bytes, uint32 len)
@@ -215,18 +228,15 @@ enum
 StaticAssertDecl(PS_HIGH + 1 == STATS_COLUMNS, "columns of surfidx_page_stats");
 
 static void
-put_fences(const SfxPos *low, const SfxPos *high, bool high_inf, Datum *values, bool *nulls)
+put_fences(const SfxPos *low, const SfxPos *high, bool high_inf, Row *row)
 {
-	values[PS_LOW] = make_bytea(low->key, low->len);
-	nulls[PS_LOW] = false;
-	if (high_inf)
-		return;
-	values[PS_HIGH] = make_bytea(high->key, high->len);
-	nulls[PS_HIGH] = false;
+	put(row, PS_LOW, make_bytea(low->key, low->len));
+	if (!high_inf)
+		put(row, PS_HIGH, make_bytea(high->key, high->len));
 }
 
 static void
-leaf_stats(Look *look, Datum *values, bool *nulls)
+leaf_stats(Look *look, Row *row)
 {
 	Page		page = look->page.data;
 	uint8	   *lowbuf = palloc(SFX_MAX_ENTRY + 8);
@@ -241,21 +251,18 @@ leaf_stats(Look *look, Datum *values, bool *nulls)
 	if (sfx_leaf_open(&leaf, SfxPageBody(page), SfxPageBodyLen(page), look->order) < 0 ||
 		sfx_leaf_fences(&leaf, lowbuf, &low, highbuf, &high, &high_inf) < 0)
 		sfx_corrupt(look->index, look->blkno, "leaf fences");
-	put_fences(&low, &high, high_inf, values, nulls);
-	values[PS_ITEMS] = Int64GetDatum(sums.entries);
-	values[PS_BLOCKS] = Int32GetDatum((int32) sums.blocks);
-	values[PS_KEYS] = Int32GetDatum((int32) sums.keys);
-	values[PS_KEY_BYTES] = Int32GetDatum((int32) sums.key_bytes);
-	values[PS_TID_BYTES] = Int32GetDatum((int32) sums.tid_bytes);
-	values[PS_PAYLOAD_BYTES] = Int32GetDatum((int32) sums.payload_bytes);
-	values[PS_CODECS] = sfx_inspect_codecs(&sums);
-	for (int i = PS_BLOCKS; i <= PS_CODECS; i++)
-		nulls[i] = false;
-	nulls[PS_ITEMS] = false;
+	put_fences(&low, &high, high_inf, row);
+	put(row, PS_ITEMS, Int64GetDatum(sums.entries));
+	put(row, PS_BLOCKS, Int32GetDatum((int32) sums.blocks));
+	put(row, PS_KEYS, Int32GetDatum((int32) sums.keys));
+	put(row, PS_KEY_BYTES, Int32GetDatum((int32) sums.key_bytes));
+	put(row, PS_TID_BYTES, Int32GetDatum((int32) sums.tid_bytes));
+	put(row, PS_PAYLOAD_BYTES, Int32GetDatum((int32) sums.payload_bytes));
+	put(row, PS_CODECS, sfx_inspect_codecs(&sums));
 }
 
 static void
-inner_stats(Look *look, Datum *values, bool *nulls)
+inner_stats(Look *look, Row *row)
 {
 	Page		page = look->page.data;
 	uint8	   *lowbuf = palloc(SFX_MAX_ENTRY + 8);
@@ -268,33 +275,30 @@ inner_stats(Look *look, Datum *values, bool *nulls)
 	if (sfx_inner_open(&inner, SfxPageBody(page), SfxPageBodyLen(page), look->order) < 0 ||
 		sfx_inner_fences(&inner, lowbuf, &low, highbuf, &high, &high_inf) < 0)
 		sfx_corrupt(look->index, look->blkno, "inner page header");
-	put_fences(&low, &high, high_inf, values, nulls);
-	values[PS_ITEMS] = Int64GetDatum(inner.nchildren);
-	nulls[PS_ITEMS] = false;
+	put_fences(&low, &high, high_inf, row);
+	put(row, PS_ITEMS, Int64GetDatum(inner.nchildren));
 }
 
 static void
-filter_stats(Look *look, Datum *values, bool *nulls)
+filter_stats(Look *look, Row *row)
 {
 	Page		page = look->page.data;
 	SfxFilter	f;
 
 	if (sfx_filter_open(&f, SfxPageBody(page), SfxPageBodyLen(page), look->order) < 0)
 		sfx_corrupt(look->index, look->blkno, "filter header");
-	put_fences(&f.low, &f.high, f.high_inf, values, nulls);
-	values[PS_KEYS] = Int32GetDatum((int32) f.nkeys);
-	nulls[PS_KEYS] = false;
+	put_fences(&f.low, &f.high, f.high_inf, row);
+	put(row, PS_KEYS, Int32GetDatum((int32) f.nkeys));
 }
 
 static void
-log_stats(Look *look, Datum *values, bool *nulls)
+log_stats(Look *look, Row *row)
 {
 	int64		dead;
 
-	values[PS_ITEMS] = Int64GetDatum(sfx_inspect_log(look->index, look->blkno, look->page.data, &dead));
-	values[PS_DEAD] = Int64GetDatum(dead);
-	values[PS_SEALED] = BoolGetDatum((look->tail->flags & SFX_LOG_SEALED) != 0);
-	nulls[PS_ITEMS] = nulls[PS_DEAD] = nulls[PS_SEALED] = false;
+	put(row, PS_ITEMS, Int64GetDatum(sfx_inspect_log(look->index, look->blkno, look->page.data, &dead)));
+	put(row, PS_DEAD, Int64GetDatum(dead));
+	put(row, PS_SEALED, BoolGetDatum((look->tail->flags & SFX_LOG_SEALED) != 0));
 }
 
 /* Has the page's body something that a reader may still use? */
@@ -309,39 +313,35 @@ surfidx_page_stats(PG_FUNCTION_ARGS)
 {
 	Look	   *look = look_at(fcinfo);
 	PageHeader	ph = (PageHeader) look->page.data;
-	Datum		values[STATS_COLUMNS];
-	bool		nulls[STATS_COLUMNS];
-	TupleDesc	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
+	Row			row;
 
-	memset(nulls, true, sizeof(nulls));
-	nulls[PS_BLOCK] = nulls[PS_KIND] = nulls[PS_FREE] = false;
-	values[PS_BLOCK] = Int64GetDatum(look->blkno);
-	values[PS_KIND] = CStringGetTextDatum(kind_name[look->tail ? look->tail->kind : 0]);
-	values[PS_FREE] = BoolGetDatum(!is_live(look));
+	memset(row.nulls, true, sizeof(row.nulls));
+	put(&row, PS_BLOCK, Int64GetDatum(look->blkno));
+	put(&row, PS_KIND, CStringGetTextDatum(kind_name[look->tail ? look->tail->kind : 0]));
+	put(&row, PS_FREE, BoolGetDatum(!is_live(look)));
 	if (look->tail)
 	{
-		values[PS_LSN] = LSNGetDatum(PageGetLSN(look->page.data));
-		values[PS_OWNER] = Int64GetDatum(look->tail->owner);
-		values[PS_LEVEL] = Int32GetDatum(look->tail->level);
-		values[PS_RIGHT] = Int64GetDatum(look->tail->right);
-		values[PS_BODY] = Int32GetDatum((int32) SfxPageBodyLen(look->page.data));
-		values[PS_ROOM] = Int32GetDatum(ph->pd_special - ph->pd_lower);
-		nulls[PS_LSN] = nulls[PS_OWNER] = nulls[PS_LEVEL] = nulls[PS_BODY] = nulls[PS_ROOM] = false;
-		nulls[PS_RIGHT] = look->tail->right == InvalidBlockNumber;
+		put(&row, PS_LSN, LSNGetDatum(PageGetLSN(look->page.data)));
+		put(&row, PS_OWNER, Int64GetDatum(look->tail->owner));
+		put(&row, PS_LEVEL, Int32GetDatum(look->tail->level));
+		if (look->tail->right != InvalidBlockNumber)
+			put(&row, PS_RIGHT, Int64GetDatum(look->tail->right));
+		put(&row, PS_BODY, Int32GetDatum((int32) SfxPageBodyLen(look->page.data)));
+		put(&row, PS_ROOM, Int32GetDatum(ph->pd_special - ph->pd_lower));
 	}
 	if (is_live(look))
 	{
 		if (look->tail->kind == SFX_PAGE_LEAF)
-			leaf_stats(look, values, nulls);
+			leaf_stats(look, &row);
 		else if (look->tail->kind == SFX_PAGE_INNER)
-			inner_stats(look, values, nulls);
+			inner_stats(look, &row);
 		else if (look->tail->kind == SFX_PAGE_FILTER)
-			filter_stats(look, values, nulls);
+			filter_stats(look, &row);
 		else if (look->tail->kind == SFX_PAGE_LOG)
-			log_stats(look, values, nulls);
+			log_stats(look, &row);
 	}
 	look_end(look);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, STATS_COLUMNS, row.values, row.nulls);
 }
 
 /* ---- surfidx_page_items ---- */
@@ -362,6 +362,7 @@ typedef struct Items
 	FmgrInfo	output[INDEX_MAX_KEYS];
 	char	   *arena;
 	MemoryContext rowcxt;
+	MemoryContext outercxt;
 } Items;
 
 /*
@@ -410,41 +411,44 @@ key_text(Items *it, const uint8 *key, uint32 len)
 	return CStringGetTextDatum(out.data);
 }
 
+/* Begin the next item's row; what is made for it lives until put_item. */
 static void
-put_item(Items *it, Datum *values, bool *nulls)
+begin_item(Items *it, Row *row)
 {
-	values[PI_ITEM] = Int32GetDatum(++it->n);
-	nulls[PI_ITEM] = false;
-	tuplestore_putvalues(it->rsinfo->setResult, it->rsinfo->setDesc, values, nulls);
 	CHECK_FOR_INTERRUPTS();
+	MemoryContextReset(it->rowcxt);
+	it->outercxt = MemoryContextSwitchTo(it->rowcxt);
+	memset(row->nulls, true, sizeof(row->nulls));
+	put(row, PI_ITEM, Int32GetDatum(++it->n));
+}
+
+static void
+put_item(Items *it, Row *row)
+{
+	tuplestore_putvalues(it->rsinfo->setResult, it->rsinfo->setDesc, row->values, row->nulls);
+	MemoryContextSwitchTo(it->outercxt);
 }
 
 /* Return a row for an entry.  part: the number of its block in a leaf; -1: none. */
 static void
 put_entry(Items *it, int part, const SfxEntry *e, bool dead)
 {
-	MemoryContext old = MemoryContextSwitchTo(it->rowcxt);
-	ItemPointer tid = palloc(sizeof(ItemPointerData));
-	Datum		values[ITEM_COLUMNS];
-	bool		nulls[ITEM_COLUMNS];
+	ItemPointer tid;
+	Row			row;
 
-	memset(nulls, true, sizeof(nulls));
+	begin_item(it, &row);
+	tid = palloc(sizeof(ItemPointerData));
 	sfx_tid_pointer(it->look->index, SFX_MAX_OFFSET, e->tid, tid);
-	values[PI_PART] = Int32GetDatum(part);
-	nulls[PI_PART] = part < 0;
-	values[PI_KEY] = make_bytea(e->key, e->keylen);
-	values[PI_TID] = PointerGetDatum(tid);
-	values[PI_DEAD] = BoolGetDatum(dead);
-	nulls[PI_KEY] = nulls[PI_TID] = nulls[PI_DEAD] = false;
+	if (part >= 0)
+		put(&row, PI_PART, Int32GetDatum(part));
+	put(&row, PI_KEY, make_bytea(e->key, e->keylen));
+	put(&row, PI_TID, PointerGetDatum(tid));
+	put(&row, PI_DEAD, BoolGetDatum(dead));
 	if (it->readable)
-		values[PI_DATA] = key_text(it, e->key, e->keylen);
-	nulls[PI_DATA] = !it->readable;
+		put(&row, PI_DATA, key_text(it, e->key, e->keylen));
 	if (e->paylen > 0)
-		values[PI_PAYLOAD] = make_bytea(e->payload, e->paylen);
-	nulls[PI_PAYLOAD] = e->paylen == 0;
-	put_item(it, values, nulls);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(it->rowcxt);
+		put(&row, PI_PAYLOAD, make_bytea(e->payload, e->paylen));
+	put_item(it, &row);
 }
 
 static void
@@ -495,28 +499,22 @@ static int
 put_child(void *ctx, int i, const SfxChild *child)
 {
 	Items	   *it = ctx;
-	MemoryContext old = MemoryContextSwitchTo(it->rowcxt);
-	Datum		values[ITEM_COLUMNS];
-	bool		nulls[ITEM_COLUMNS];
+	Row			row;
 
-	memset(nulls, true, sizeof(nulls));
-	values[PI_KEY] = make_bytea(child->low.key, child->low.len);
-	values[PI_CHILD] = Int64GetDatum(child->blkno);
-	values[PI_ENTRIES] = Int64GetDatum((int64) child->count);
-	values[PI_FILTER] = Int64GetDatum(child->filter);
-	nulls[PI_KEY] = nulls[PI_CHILD] = nulls[PI_ENTRIES] = false;
-	nulls[PI_FILTER] = child->filter == 0;
+	begin_item(it, &row);
+	put(&row, PI_KEY, make_bytea(child->low.key, child->low.len));
+	put(&row, PI_CHILD, Int64GetDatum(child->blkno));
+	put(&row, PI_ENTRIES, Int64GetDatum((int64) child->count));
+	if (child->filter != 0)
+		put(&row, PI_FILTER, Int64GetDatum(child->filter));
 	if (SFX_TID_OFFSET(child->low.tid) != InvalidOffsetNumber)
 	{
 		ItemPointer tid = palloc(sizeof(ItemPointerData));
 
 		sfx_tid_pointer(it->look->index, SFX_MAX_OFFSET, child->low.tid, tid);
-		values[PI_TID] = PointerGetDatum(tid);
-		nulls[PI_TID] = false;
+		put(&row, PI_TID, PointerGetDatum(tid));
 	}
-	put_item(it, values, nulls);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(it->rowcxt);
+	put_item(it, &row);
 	return SFX_OK;
 }
 

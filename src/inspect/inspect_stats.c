@@ -23,10 +23,8 @@
 #include "sql_rows.h"
 #include "subxact.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "common/pg_prng.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -214,9 +212,7 @@ stats_of(void *arg)
 	delta = (int64) sfx_log_count(index, &meta);
 	nblocks = RelationGetNumberOfBlocks(index);
 	take_sample(index, &meta, nblocks, of->want, &s);
-	entries = delta;
-	for (int r = 0; r < meta.nruns; r++)
-		entries += (int64) meta.runs[r].entries;
+	entries = delta + (int64) sfx_meta_entries(&meta);
 
 	values[ST_BYTES] = Int64GetDatum((int64) nblocks * BLCKSZ);
 	values[ST_BLOCKS] = Int64GetDatum(nblocks);
@@ -299,14 +295,13 @@ surfidx_stats(PG_FUNCTION_ARGS)
 	Datum		values[STATS_COLUMNS];
 	bool		nulls[STATS_COLUMNS] = {0};
 	StatsOf		of = {PG_GETARG_OID(0), PG_GETARG_INT32(1), values, nulls};
-	TupleDesc	desc = sfx_one_row(fcinfo, STATS_COLUMNS);
 
 	check_sample(of.want);
 	if (PG_GETARG_BOOL(2))
 		stats_of(&of);
 	else
 		try_stats_of(&of);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, STATS_COLUMNS, values, nulls);
 }
 
 /* ---- cut keys ---- */
@@ -353,7 +348,6 @@ Datum
 surfidx_leaf_keys(PG_FUNCTION_ARGS)
 {
 	int32		want = PG_GETARG_INT32(1);
-	TupleDesc	desc = sfx_one_row(fcinfo, KEYS_COLUMNS);
 	Datum		values[KEYS_COLUMNS];
 	bool		nulls[KEYS_COLUMNS] = {0};
 	Relation	index;
@@ -375,5 +369,5 @@ surfidx_leaf_keys(PG_FUNCTION_ARGS)
 	put_key_counts(index, values, nulls);
 	put_limit(index, &meta, values, nulls);
 	relation_close(index, AccessShareLock);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, KEYS_COLUMNS, values, nulls);
 }

@@ -18,7 +18,6 @@
 #include "access/tableam.h"
 #include "common/pg_prng.h"
 #include "executor/tuptable.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -187,7 +186,6 @@ surfidx_rank(PG_FUNCTION_ARGS)
 Datum
 surfidx_nth(PG_FUNCTION_ARGS)
 {
-	TupleDesc	desc = sfx_one_row(fcinfo, KEY_COLUMNS);
 	int64		n = PG_GETARG_INT64(1);
 	Datum		values[KEY_COLUMNS] = {0};
 	bool		nulls[KEY_COLUMNS] = {true, true};
@@ -202,7 +200,7 @@ surfidx_nth(PG_FUNCTION_ARGS)
 		nulls[0] = nulls[1] = false;
 	}
 	end_walk(&w);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(desc, values, nulls)));
+	return sfx_one_row(fcinfo, KEY_COLUMNS, values, nulls);
 }
 
 /*

@@ -59,7 +59,7 @@ surfidx_why_not(PG_FUNCTION_ARGS)
 	if (report.lines == NIL)
 		PG_RETURN_NULL();
 	initStringInfo(&said);
-	foreach_ptr(char, line, report.lines)
-		appendStringInfo(&said, "%s%s", said.len > 0 ? "\n" : "", line);
+	foreach_node(String, line, report.lines)
+		appendStringInfo(&said, "%s%s", said.len > 0 ? "\n" : "", strVal(line));
 	PG_RETURN_TEXT_P(cstring_to_text(said.data));
 }

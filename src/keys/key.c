@@ -14,6 +14,7 @@
 #include "damage.h"
 #include "encode.h"
 #include "key.h"
+#include "pos.h"
 #include "raw.h"
 #include "sound.h"
 #include "varlena.h"
@@ -805,12 +806,9 @@ sfx_key_range(const SfxKeyDesc *kd, Relation index, const uint8 *key, int len, u
 		return;
 	}
 	/* the least byte string above all that begin with the key */
-	while (hi->len > 0 && hibuf[hi->len - 1] == 0xFF)
-		hi->len--;
+	hi->len = sfx_successor(hibuf, hi->len);
 	if (hi->len == 0)
 		hi->key = NULL;
-	else
-		hibuf[hi->len - 1]++;
 }
 
 /* A column's value that is decoded once its rest is known. */

@@ -62,10 +62,8 @@ struct SfxStubs
 static double
 count_entries(const SfxMeta *meta)
 {
-	double		n = 0;
+	double		n = sfx_meta_entries(meta);
 
-	for (int r = 0; r < meta->nruns; r++)
-		n += meta->runs[r].entries;
 	for (int g = 1; g < meta->ngens; g++)
 		n += meta->gens[g].sealed;
 	return n;

@@ -406,12 +406,8 @@ sfx_dict_possible(Relation index, const SfxKeyDesc *kd)
 static bool
 is_looked_at(const SfxMeta *meta, const SfxMergeStats *stats)
 {
-	uint64		entries = 0;
-
-	for (int r = 0; r < meta->nruns; r++)
-		entries += meta->runs[r].entries;
 	return meta->merges % LOOK_MERGES == LOOK_MERGES - 1 ||
-		stats->taken > entries * LOOK_SHARE;
+		stats->taken > sfx_meta_entries(meta) * LOOK_SHARE;
 }
 
 void
@@ -420,7 +416,7 @@ sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 	SfxRestSample *sample = stats->sample;
 	int			option = sfx_opt_hope(index);
 	bool		drifted = stats->stored > DRIFT * stats->promised;
-	double		entries = 0;
+	double		entries = sfx_meta_entries(meta);
 	SfxDictChoice old[SFX_MAX_DICTS];
 	SfxNewDict	new[SFX_MAX_DICTS];
 	SfxHopeKey *rests;
@@ -441,8 +437,6 @@ sfx_dict_review(Relation index, SfxMeta *meta, SfxMergeStats *stats, bool last)
 		return;
 	/* training takes tens of milliseconds */
 	stats->reviews++;
-	for (int r = 0; r < meta->nruns; r++)
-		entries += meta->runs[r].entries;
 	/* before the merge's end, another dictionary has to pay by the leaves written so far */
 	if (nold > 0 && !last)
 		entries = Min(entries, (double) sample->seen * SFX_STR_GROUP);

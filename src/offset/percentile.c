@@ -12,6 +12,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "count_column.h"
 #include "offset_path.h"
 #include "percentile.h"
 #include "percentile_query.h"
@@ -25,7 +26,6 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/planner.h"
-#include "parser/parsetree.h"
 #include "utils/rel.h"
 
 /* Tables with fewer pages are left to core: they are read before a second plan is made. */
@@ -81,27 +81,13 @@ is_unfit(Node *node, void *context)
 	return !same_order(&out->order, &order);
 }
 
-/* The one table that the query is of, or NULL. */
-static RangeTblEntry *
-table_of(const Query *q)
-{
-	Node	   *from = list_length(q->jointree->fromlist) == 1 ? linitial(q->jointree->fromlist) : NULL;
-	RangeTblEntry *rte;
-
-	if (from == NULL || !IsA(from, RangeTblRef))
-		return NULL;
-	rte = rt_fetch(((RangeTblRef *) from)->rtindex, q->rtable);
-	return rte->rtekind == RTE_RELATION && rte->tablesample == NULL && rte->securityQuals == NIL ?
-		rte : NULL;
-}
-
 static bool
 fits(const Query *q, Outputs *out)
 {
 	if (q->commandType != CMD_SELECT || !q->hasAggs || q->hasSubLinks || q->hasWindowFuncs ||
 		q->hasTargetSRFs || q->hasRowSecurity || q->groupClause != NIL || q->groupingSets != NIL ||
 		q->havingQual != NULL || q->cteList != NIL || q->rowMarks != NIL || q->setOperations != NULL ||
-		table_of(q) == NULL)
+		sfx_only_table(q) == NULL)
 		return false;
 	out->percentile = NULL;
 	return !is_unfit((Node *) q->targetList, out) && out->percentile != NULL &&
@@ -175,7 +161,7 @@ has_old_nulls(Relation table, const SfxPercentileOrder *order)
 static void
 find_indexes(const Query *q, const SfxPercentileOrder *order, bool *has)
 {
-	const RangeTblEntry *rte = table_of(q);
+	const RangeTblEntry *rte = sfx_only_table(q);
 	Bitmapset  *conditions = NULL;
 	Relation	table;
 

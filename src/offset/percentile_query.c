@@ -57,22 +57,7 @@ typedef struct Rewriting
 
 /* ---- percentiles ---- */
 
-static bool
-is_multiple(const Aggref *agg)
-{
-	return agg->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT ||
-		agg->aggfnoid == F_PERCENTILE_CONT__FLOAT8_FLOAT8 ||
-		agg->aggfnoid == F_PERCENTILE_CONT__FLOAT8_INTERVAL;
-}
-
-static bool
-is_discrete(const Aggref *agg)
-{
-	return agg->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT ||
-		agg->aggfnoid == F_PERCENTILE_DISC__FLOAT8_ANYELEMENT;
-}
-
-/* The same for one fraction. */
+/* The same percentile's function for one fraction; of other aggregates, their own. */
 static Oid
 single_function(const Aggref *agg)
 {
@@ -89,12 +74,26 @@ single_function(const Aggref *agg)
 	}
 }
 
+static bool
+is_multiple(const Aggref *agg)
+{
+	return single_function(agg) != agg->aggfnoid;
+}
+
+static bool
+is_discrete(const Aggref *agg)
+{
+	return single_function(agg) == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT;
+}
+
 bool
 sfx_is_percentile(const Aggref *agg)
 {
-	return is_multiple(agg) || agg->aggfnoid == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT ||
-		agg->aggfnoid == F_PERCENTILE_CONT_FLOAT8_FLOAT8 ||
-		agg->aggfnoid == F_PERCENTILE_CONT_FLOAT8_INTERVAL;
+	Oid			function = single_function(agg);
+
+	return function == F_PERCENTILE_DISC_FLOAT8_ANYELEMENT ||
+		function == F_PERCENTILE_CONT_FLOAT8_FLOAT8 ||
+		function == F_PERCENTILE_CONT_FLOAT8_INTERVAL;
 }
 
 /*

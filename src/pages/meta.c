@@ -58,6 +58,36 @@ sfx_meta_run(Relation index, const SfxMeta *m, uint32 id)
 	return unconstify(SfxRun *, &m->runs[r]);
 }
 
+uint64
+sfx_meta_entries(const SfxMeta *m)
+{
+	uint64		n = 0;
+
+	for (int r = 0; r < m->nruns; r++)
+		n += m->runs[r].entries;
+	return n;
+}
+
+uint64
+sfx_meta_leaves(const SfxMeta *m)
+{
+	uint64		n = 0;
+
+	for (int r = 0; r < m->nruns; r++)
+		n += m->runs[r].leaves;
+	return n;
+}
+
+uint64
+sfx_meta_log_pages(const SfxMeta *m)
+{
+	uint64		n = 0;
+
+	for (int g = 0; g < m->ngens; g++)
+		n += m->gens[g].pages;
+	return n;
+}
+
 /* ERROR: not a metapage that this code knows the layout of. */
 static void
 layout_check(Relation index, Page page)

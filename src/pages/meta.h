@@ -165,6 +165,11 @@ extern const char *sfx_meta_fault(const SfxMeta *m);
  */
 extern SfxRun *sfx_meta_run(Relation index, const SfxMeta *m, uint32 id);
 
+/* Entries and leaves of all runs; pages of all generations' logs. */
+extern uint64 sfx_meta_entries(const SfxMeta *m);
+extern uint64 sfx_meta_leaves(const SfxMeta *m);
+extern uint64 sfx_meta_log_pages(const SfxMeta *m);
+
 /* Copy the metapage's contents, checked.  Locks it in shared mode for that. */
 extern void sfx_meta_read(Relation index, SfxMeta *meta);
 

@@ -11,6 +11,7 @@
 #include "leaf.h"
 #include "meta.h"
 #include "page.h"
+#include "pos.h"
 #include "reader_impl.h"
 
 /*
@@ -31,11 +32,9 @@ raise_above(SfxEntry *e, unsigned loose, uint8 *key)
 	memcpy(key, e->key, len);
 	if (len > 0)
 		key[len - 1] |= (1 << loose) - 1;
-	while (len > 0 && key[len - 1] == 0xFF)
-		len--;
+	len = sfx_successor(key, len);
 	if (len == 0)
 		return false;
-	key[len - 1]++;
 	*e = (SfxEntry) {.key = key,.keylen = len};
 	return true;
 }

@@ -15,6 +15,7 @@
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
+#include "pos.h"
 #include "predicate.h"
 #include "shared_area.h"
 
@@ -230,12 +231,8 @@ set_high(KeyRange *r, const SfxOrder *order, const SfxPos *hi)
 		return;
 	/* the least string above all that begin so */
 	r->hitid = 0;
-	while (r->hilen > 0 && r->hi[r->hilen - 1] == 0xFF)
-		r->hilen--;
-	if (r->hilen > 0)
-		r->hi[r->hilen - 1]++;
-	else
-		r->hi_inf = true;
+	r->hilen = sfx_successor(r->hi, r->hilen);
+	r->hi_inf = r->hilen == 0;
 }
 
 /* Widen a to have b as well. */

@@ -204,6 +204,15 @@ make_key(const SfxOpened *o, int col, StrategyNumber strategy, const SfxArg *arg
 	ScanKeyEntryInitialize(key, 0, col + 1, strategy, subtype, o->index->rd_indcollation[col], get_opcode(op), value);
 }
 
+/* Copy an end of a range, with its bytes in buf. */
+static void
+set_end(SfxPos *end, uint8 *buf, const SfxPos *from)
+{
+	*end = *from;
+	if (from->key)
+		end->key = memcpy(buf, from->key, from->len);
+}
+
 bool
 sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
 {
@@ -220,15 +229,8 @@ sfx_range_of_keys(const SfxOpened *o, ScanKey keys, int n, SfxRange *range)
 	{
 		sfx_scankeys_rewind(sk, ForwardScanDirection);
 		sfx_scankeys_bounds(sk, &lo, &hi);
-		memcpy(range->lobuf, lo.key, lo.len);
-		range->lo = lo;
-		range->lo.key = range->lobuf;
-		range->hi = hi;
-		if (hi.key)
-		{
-			memcpy(range->hibuf, hi.key, hi.len);
-			range->hi.key = range->hibuf;
-		}
+		set_end(&range->lo, range->lobuf, &lo);
+		set_end(&range->hi, range->hibuf, &hi);
 	}
 	sfx_scankeys_end(sk);
 	return single;
@@ -294,15 +296,16 @@ split_columns(const SfxOpened *o, const SfxArg *arg, SfxArg *col)
 }
 
 /*
- * Set *range to the range that a bound of n columns ends: at its low end, if `low`, else at its
- * high end (by value).  False: no key lies on this side of the bound.
+ * Set *range to the range that a bound, a row's columns or one value, ends: at its low end, if
+ * `low`, else at its high end (by value).  False: no key lies on this side of the bound.
  */
 static bool
-range_end(const SfxOpened *o, const SfxArg *col, int n, bool low, bool inclusive, SfxRange *range)
+range_end(const SfxOpened *o, const SfxArg *bound, bool low, bool inclusive, SfxRange *range)
 {
 	ScanKeyData keys[INDEX_MAX_KEYS];
+	SfxArg		col[INDEX_MAX_KEYS];
 
-	for (; n > 0; n--)
+	for (int n = split_columns(o, bound, col); n > 0; n--)
 	{
 		for (int i = 0; i < n - 1; i++)
 			make_key(o, i, BTEqualStrategyNumber, &col[i], &keys[i]);
@@ -321,7 +324,6 @@ void
 sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
 				  const SfxArg *high, bool high_inclusive, SfxRange *range)
 {
-	SfxArg		col[INDEX_MAX_KEYS];
 	SfxRange   *end = palloc(sizeof(SfxRange));
 	bool		swap = o->kd.col[0].desc;
 	const SfxArg *first = swap ? high : low;
@@ -344,28 +346,15 @@ sfx_range_between(const SfxOpened *o, const SfxArg *low, bool low_inclusive,
 	}
 	if (!range->empty && !last->isnull)
 	{
-		int			n = split_columns(o, last, col);
-
-		range->empty = !range_end(o, col, n, swap, swap ? low_inclusive : high_inclusive, end);
+		range->empty = !range_end(o, last, swap, swap ? low_inclusive : high_inclusive, end);
 		if (!range->empty)
-		{
-			range->hi = end->hi;
-			memcpy(range->hibuf, end->hibuf, end->hi.len);
-			if (end->hi.key)
-				range->hi.key = range->hibuf;
-		}
+			set_end(&range->hi, range->hibuf, &end->hi);
 	}
 	if (!range->empty && !first->isnull)
 	{
-		int			n = split_columns(o, first, col);
-
-		range->empty = !range_end(o, col, n, !swap, swap ? high_inclusive : low_inclusive, end);
+		range->empty = !range_end(o, first, !swap, swap ? high_inclusive : low_inclusive, end);
 		if (!range->empty)
-		{
-			range->lo = end->lo;
-			memcpy(range->lobuf, end->lobuf, end->lo.len);
-			range->lo.key = range->lobuf;
-		}
+			set_end(&range->lo, range->lobuf, &end->lo);
 	}
 	if (!range->empty && range->hi.key && sfx_order_cmp_pos(o->order, &range->lo, &range->hi) >= 0)
 		range->empty = true;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  * rowcompare.c - row comparisons, (a, b) > (1, 2), as conditions of a scan
  *
- * scankey_row.c computes the ranges that they bound; the functions here evaluate them for an entry.
+ * scankey_pieces.c computes where they are true; the functions here evaluate them for an entry.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"

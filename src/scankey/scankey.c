@@ -15,21 +15,14 @@
 void
 sfx_scankeys_init(SfxScanKeys *sk, Relation index, const SfxKeyDesc *kd, const SfxOrder *order, int nkeys)
 {
+	/* the buffers at its end are not cleared */
+	memset(sk, 0, offsetof(SfxScanKeys, few));
 	sk->index = index;
 	sk->kd = kd;
 	sk->order = order;
 	sk->parent = CurrentMemoryContext;
-	sk->work = NULL;
-	sk->eval = NULL;
 	sk->nquals = nkeys;
-	sk->shaped = false;
-	sk->nlists = sk->npieces = sk->piece = 0;
-	sk->nfilters = sk->inexact = 0;
-	sk->pinned_len = sk->tail_lo_len = sk->tail_hi_len = 0;
 	sk->leap_col = -1;
-	sk->leap_lo = sk->leap_hi = NULL;
-	sk->quals = NULL;
-	sk->more = NULL;
 	if (nkeys == 0)
 		return;
 	/* one allocation, since statements may be short */

@@ -146,20 +146,6 @@ is_equal_array(const SfxQual *q)
 	return (q->flags & SK_SEARCHARRAY) && q->strategy == BTEqualStrategyNumber;
 }
 
-/*
- * Change b to the least byte string above all that begin with it; returns its length, 0 if there is
- * none.
- */
-static inline int
-successor(uint8 *b, int len)
-{
-	while (len > 0 && b[len - 1] == 0xFF)
-		len--;
-	if (len > 0)
-		b[len - 1]++;
-	return len;
-}
-
 /* The two ends of all keys that begin with b: changes b in place, and returns the new length. */
 static inline int
 end_below(const SfxScanKeys *sk, uint8 *b, int len)
@@ -173,7 +159,7 @@ static inline int
 end_above(const SfxScanKeys *sk, uint8 *b, int len)
 {
 	if (!sk->kd->comparator)
-		return successor(b, len);
+		return sfx_successor(b, len);
 	if (len > 0)
 		b[len++] = SFX_MARK_AFTER;
 	return len;
@@ -225,19 +211,11 @@ extern void sfx_interval_intersect(const SfxScanKeys *sk, int col, ByteRange *a,
  */
 extern ColumnResult sfx_interval_column(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
 
-/* ---- row comparisons (scankey_row.c) ---- */
-
-/*
- * Narrow tail_lo and tail_hi, which the first column's conditions have set.  False: the interval is
- * empty.
- */
-extern bool sfx_row_narrow(SfxScanKeys *sk, const ScanKeyData *header);
-
 /* ---- pieces (scankey_pieces.c) ---- */
 
 /*
- * Narrow the tail by the row comparisons among the n conditions on its column, and split it into
- * the pieces in which they are true; a comparison that cannot be taken apart becomes a filter.
+ * Split the tail into the pieces in which the row comparisons among the n conditions on its column
+ * may be true; one that is not true of all that is in them becomes a filter.
  * False: no piece is left.  Only after COL_RANGE, in the work context, which owns the pieces.
  */
 extern bool sfx_pieces_tail(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n);
@@ -255,8 +233,18 @@ extern int	sfx_array_open(SfxQual *q, const ScanKeyData *key, Datum **elems, boo
  */
 extern int	sfx_array_equal_set(SfxScanKeys *sk, SfxQual *q, const ScanKeyData *key, SfxBytes **set);
 
-/* Is b in the sorted set? */
-extern bool sfx_array_has(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b);
+/* Where b is in the sorted set, or would be. */
+extern int	sfx_array_find(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b,
+						   bool *found);
+
+static inline bool
+sfx_array_has(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b)
+{
+	bool		found;
+
+	(void) sfx_array_find(eo, set, n, b, &found);
+	return found;
+}
 
 /* ---- filters (scankey_filter.c) ---- */
 

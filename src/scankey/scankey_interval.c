@@ -85,25 +85,19 @@ own_interval(SfxScanKeys *sk, const SfxColumn *col, StrategyNumber strategy, Dat
 	if (col->desc)
 		strategy = BTMaxStrategyNumber + 1 - strategy;
 
-	if (strategy == BTGreaterEqualStrategyNumber || strategy == BTEqualStrategyNumber)
+	/* =, >=, > */
+	if (strategy >= BTEqualStrategyNumber)
 	{
-		set_bytes(iv->lo, &iv->lolen, b, len);
-		iv->lolen = end_below(sk, iv->lo, len);
+		memcpy(iv->lo, b, len);
+		iv->lolen = strategy == BTGreaterStrategyNumber ? end_above(sk, iv->lo, len) :
+			end_below(sk, iv->lo, len);
 	}
-	if (strategy == BTLessStrategyNumber)
+	/* <, <=, = */
+	if (strategy <= BTEqualStrategyNumber)
 	{
-		set_bytes(iv->hi, &iv->hilen, b, len);
-		iv->hilen = end_below(sk, iv->hi, len);
-	}
-	if (strategy == BTLessEqualStrategyNumber || strategy == BTEqualStrategyNumber)
-	{
-		set_bytes(iv->hi, &iv->hilen, b, len);
-		iv->hilen = end_above(sk, iv->hi, len);
-	}
-	if (strategy == BTGreaterStrategyNumber)
-	{
-		set_bytes(iv->lo, &iv->lolen, b, len);
-		iv->lolen = end_above(sk, iv->lo, len);
+		memcpy(iv->hi, b, len);
+		iv->hilen = strategy == BTLessStrategyNumber ? end_below(sk, iv->hi, len) :
+			end_above(sk, iv->hi, len);
 	}
 	return CONST_INTERVAL;
 }
@@ -182,25 +176,29 @@ sort_unique(ElemOrder *eo, SfxBytes *set, int n)
 	return out;
 }
 
-bool
-sfx_array_has(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b)
+int
+sfx_array_find(const ElemOrder *eo, const SfxBytes *set, int n, const SfxBytes *b, bool *found)
 {
 	int			lo = 0,
 				hi = n;
 
+	*found = false;
 	while (lo < hi)
 	{
 		int			mid = lo + (hi - lo) / 2;
 		int			c = cmp_elem(eo, &set[mid], b);
 
 		if (c == 0)
-			return true;
+		{
+			*found = true;
+			return mid;
+		}
 		if (c < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	return false;
+	return lo;
 }
 
 int

@@ -84,28 +84,11 @@ next_listed(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, bool *e
 {
 	const SfxScanFilter *f = sk->leap_list;
 	ElemOrder	eo = {sk, sk->leap_col};
-	int			lo = 0,
-				hi = f->n;
+	int			i = sfx_array_find(&eo, f->set, f->n, b, equal);
 
-	*equal = false;
-	while (lo < hi)
-	{
-		int			mid = lo + (hi - lo) / 2;
-		int			c = cmp_elem(&eo, b, &f->set[mid]);
-
-		if (c == 0)
-		{
-			*equal = true;
-			return &f->set[mid];
-		}
-		if (c > 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!ScanDirectionIsForward(dir))
-		lo--;
-	return lo >= 0 && lo < f->n ? &f->set[lo] : NULL;
+	if (!*equal && !ScanDirectionIsForward(dir))
+		i--;
+	return i >= 0 && i < f->n ? &f->set[i] : NULL;
 }
 
 /*
@@ -122,13 +105,8 @@ leap_target(const SfxScanKeys *sk, const SfxBytes *b, ScanDirection dir, SfxByte
 	*away = ScanDirectionIsForward(dir) ? above : below;
 	if (below || above)
 	{
-		*to = below ? (SfxBytes)
-		{
-			sk->leap_lo, sk->leap_lolen
-		} : (SfxBytes)
-		{
-			sk->leap_hi, sk->leap_hilen
-		};
+		to->p = below ? sk->leap_lo : sk->leap_hi;
+		to->len = below ? sk->leap_lolen : sk->leap_hilen;
 		return true;
 	}
 	if (sk->leap_list)

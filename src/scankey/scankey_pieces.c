@@ -9,7 +9,10 @@
  * Between two pieces are the NULLs of the deeper piece's column, at one end of that piece.  If they
  * are at its other end, the two pieces touch and become one.  Mostly one or two pieces are left.
  *
- * If a constant does not tell its place by bytes (CONST_FILTER, near), the comparison is a filter.
+ * Entries that are equal up to a member of which bytes do not tell (it is not the next column, or its
+ * constant is CONST_FILTER, near or too long) are one more piece, and the comparison is a filter, too.
+ *
+ * If the first column also has an equality or a list, that pins it, and this file is not used.
  *-------------------------------------------------------------------------
  */
 #include "surfidx.h"
@@ -87,10 +90,13 @@ typedef enum RowStep
 {
 	ROW_ON,						/* continue with the next member */
 	ROW_DONE,					/* no value is equal to this member, or it was the last one */
-	ROW_UNKNOWN					/* the comparison cannot be taken apart */
+	ROW_UNKNOWN					/* bytes do not tell what passes of entries equal up to this member */
 } RowStep;
 
-/* Add the piece of one more member, which has this strategy. */
+/*
+ * Add the piece of one more member, which has this strategy.  ROW_UNKNOWN: the caller has to forget
+ * what was added.
+ */
 static RowStep
 take_member(SfxScanKeys *sk, const ScanKeyData *m, StrategyNumber strategy, RowWalk *w)
 {
@@ -157,15 +163,35 @@ join_touching(const SfxScanKeys *sk, int col, SfxRowPiece *piece, int n)
 	return out;
 }
 
+/* All that has the prefix; without one, all within the tail. */
+static SfxRowPiece
+rest_of_prefix(const SfxScanKeys *sk, const RowWalk *w)
+{
+	SfxRowPiece piece = {{sk->tail_lo, sk->tail_lo_len}, {sk->tail_hi, sk->tail_hi_len}};
+
+	if (w->plen > 0)
+	{
+		uint8	   *lo = palloc(w->plen + 1);
+		uint8	   *hi = palloc(w->plen + 1);
+
+		memcpy(lo, w->prefix, w->plen);
+		memcpy(hi, w->prefix, w->plen);
+		piece.lo = (SfxBytes) {lo, end_below(sk, lo, w->plen)};
+		piece.hi = (SfxBytes) {hi, end_above(sk, hi, w->plen)};
+	}
+	return piece;
+}
+
 /*
- * Compute the pieces of a row comparison, in order; returns their number, -1: it becomes a filter.
+ * Compute the pieces of a row comparison, in order; returns their number.  *exact: it is true of all
+ * entries in them.
  */
 static int
-pieces_of_row(SfxScanKeys *sk, const ScanKeyData *header, SfxRowPiece **result)
+pieces_of_row(SfxScanKeys *sk, const ScanKeyData *header, SfxRowPiece **result, bool *exact)
 {
 	const ScanKeyData *m = sfx_first_key(header);
 	int			first = m->sk_attno - 1;
-	int			most = sk->kd->nkeys - first;
+	int			most = sk->kd->nkeys - first + 1;
 	StrategyNumber strict = is_upward(header->sk_strategy) ? BTGreaterStrategyNumber :
 	BTLessStrategyNumber;
 	RowWalk		w = {palloc(most * sizeof(SfxRowPiece)), 0, most, NULL, 0};
@@ -174,14 +200,18 @@ pieces_of_row(SfxScanKeys *sk, const ScanKeyData *header, SfxRowPiece **result)
 	w.prefix = sk->lo;			/* free until sfx_scankeys_bounds */
 	for (int i = first; step == ROW_ON; i++, m++)
 	{
+		RowWalk		before = w;
 		bool		last = (m->sk_flags & SK_ROW_END) != 0;
 
-		if (m->sk_attno != i + 1)
-			return -1;
-		step = take_member(sk, m, last ? header->sk_strategy : strict, &w);
+		step = m->sk_attno != i + 1 ? ROW_UNKNOWN :
+			take_member(sk, m, last ? header->sk_strategy : strict, &w);
+		if (step == ROW_UNKNOWN)
+		{
+			w = before;
+			w.piece[w.nfront++] = rest_of_prefix(sk, &w);
+		}
 	}
-	if (step == ROW_UNKNOWN)
-		return -1;
+	*exact = step != ROW_UNKNOWN;
 	memmove(w.piece + w.nfront, w.piece + w.back, (most - w.back) * sizeof(SfxRowPiece));
 	*result = w.piece;
 	return join_touching(sk, first, w.piece, w.nfront + most - w.back);
@@ -224,15 +254,15 @@ take_apart(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 	for (int i = 0; i < n && nall > 0; i++)
 	{
 		SfxRowPiece *piece;
+		bool		exact;
 		int			count;
 
 		if (!quals[i].row)
 			continue;
-		count = pieces_of_row(sk, &keys[quals[i].keyno], &piece);
-		if (count < 0)
+		count = pieces_of_row(sk, &keys[quals[i].keyno], &piece, &exact);
+		if (!exact)
 			sfx_scanfilter_once(sk, &quals[i]);
-		else
-			nall = intersect_pieces(sk, quals->col, all, nall, piece, count, &all);
+		nall = intersect_pieces(sk, quals->col, all, nall, piece, count, &all);
 	}
 	sk->pieces = all;
 	sk->npieces = nall;
@@ -243,14 +273,11 @@ take_apart(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 bool
 sfx_pieces_tail(SfxScanKeys *sk, ScanKey keys, SfxQual *quals, int n)
 {
-	bool		rows = false;
-
 	Assert(sk->tail_hi_len > 0);
 	for (int i = 0; i < n; i++)
 	{
-		if (quals[i].row && !sfx_row_narrow(sk, &keys[quals[i].keyno]))
-			return false;
-		rows |= quals[i].row != 0;
+		if (quals[i].row)
+			return take_apart(sk, keys, quals, n);
 	}
-	return !rows || take_apart(sk, keys, quals, n);
+	return true;
 }

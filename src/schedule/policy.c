@@ -146,10 +146,8 @@ measure(Relation index, DeltaSize *d)
 	SfxMeta		meta;
 	double		ratio = sfx_opt_merge_ratio(index);
 
-	d->pages = 0;
 	d->entries = sfx_log_count(index, &meta);
-	for (int g = 0; g < meta.ngens; g++)
-		d->pages += meta.gens[g].pages;
+	d->pages = sfx_meta_log_pages(&meta);
 	d->max_pages = max_log_pages(index);
 	d->due_at = 1;
 	d->late_from = RelationNeedsWAL(index) ? PATIENCE : 1;

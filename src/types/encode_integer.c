@@ -111,20 +111,20 @@ integer_bound(Oid subtype, Datum value, int64 min, int64 max, int64 *own)
 	return SFX_BOUND_EXACT;
 }
 
-#define INTEGER_BOUND(name, type, min, max, MakeDatum) \
+#define INTEGER_BOUND(name, min, max, MakeDatum) \
 static int \
 bound_##name(Oid subtype, Datum value, Datum *own, Datum *above) \
 { \
 	int64		v = 0; \
-	SfxBoundKind kind = integer_bound(OidIsValid(subtype) ? subtype : type, value, min, max, &v); \
+	SfxBoundKind kind = integer_bound(subtype, value, min, max, &v); \
  \
 	*own = MakeDatum(v); \
 	return kind; \
 }
 
-INTEGER_BOUND(int2, INT2OID, PG_INT16_MIN, PG_INT16_MAX, Int16GetDatum)
-INTEGER_BOUND(int4, INT4OID, PG_INT32_MIN, PG_INT32_MAX, Int32GetDatum)
-INTEGER_BOUND(int8, INT8OID, PG_INT64_MIN, PG_INT64_MAX, Int64GetDatum)
+INTEGER_BOUND(int2, PG_INT16_MIN, PG_INT16_MAX, Int16GetDatum)
+INTEGER_BOUND(int4, PG_INT32_MIN, PG_INT32_MAX, Int32GetDatum)
+INTEGER_BOUND(int8, PG_INT64_MIN, PG_INT64_MAX, Int64GetDatum)
 
 static const SfxEncoding enc_int2 = {
 	.width = 2,.direct = SFX_DIRECT_SIGNED,.bound = bound_int2

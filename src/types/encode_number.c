@@ -195,9 +195,6 @@ bound_float4(Oid subtype, Datum value, Datum *own, Datum *above)
 	float8		v;
 	float4		f;
 
-	*own = value;
-	if (!OidIsValid(subtype) || subtype == FLOAT4OID)
-		return SFX_BOUND_EXACT;
 	if (subtype != FLOAT8OID)
 		return SFX_BOUND_UNKNOWN;
 	v = DatumGetFloat8(value);
@@ -216,9 +213,6 @@ bound_float4(Oid subtype, Datum value, Datum *own, Datum *above)
 static int
 bound_float8(Oid subtype, Datum value, Datum *own, Datum *above)
 {
-	*own = value;
-	if (!OidIsValid(subtype) || subtype == FLOAT8OID)
-		return SFX_BOUND_EXACT;
 	if (subtype != FLOAT4OID)
 		return SFX_BOUND_UNKNOWN;
 	*own = Float8GetDatum((float8) DatumGetFloat4(value));

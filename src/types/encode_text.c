@@ -84,9 +84,6 @@ decode_text(const uint8 *buf, int len, char *out, int room, int *outlen)
 static int
 bound_text(Oid subtype, Datum value, Datum *own, Datum *above)
 {
-	*own = value;
-	if (!OidIsValid(subtype) || subtype == TEXTOID)
-		return SFX_BOUND_EXACT;
 	if (subtype != NAMEOID)
 		return SFX_BOUND_UNKNOWN;
 	*own = PointerGetDatum(cstring_to_text(NameStr(*DatumGetName(value))));
@@ -123,9 +120,6 @@ bound_name(Oid subtype, Datum value, Datum *own, Datum *above)
 	char	   *name;
 	Size		len;
 
-	*own = value;
-	if (!OidIsValid(subtype) || subtype == NAMEOID)
-		return SFX_BOUND_EXACT;
 	if (subtype != TEXTOID)
 		return SFX_BOUND_UNKNOWN;
 	t = PG_DETOAST_DATUM_PACKED(value);
@@ -352,17 +346,8 @@ take_bytes_ended(const uint8 *buf, int avail, uint8 flip, uint8 *out, int room, 
 	return -1;
 }
 
-/* The same where exactly len bytes are to be read: the number of bytes at out, or -1. */
-static int
-get_bytes_ended(const uint8 *buf, int len, uint8 *out, int room)
-{
-	int			n;
-
-	return take_bytes_ended(buf, len, 0, out, room, &n) == len ? n : -1;
-}
-
 /*
- * SfxEncoding.room: the bytes that get_bytes_ended makes of buf, at most, with the headers of both
+ * SfxEncoding.room: the bytes that take_bytes_ended makes of buf, at most, with the headers of both
  * types.
  */
 static int64
@@ -401,27 +386,30 @@ encode_bytea(Datum value, uint8 *buf, int maxlen)
 	return n;
 }
 
+/* The value at buf, as take_bytes_ended reads it, at out, whose data has `room` bytes. */
+static inline int
+read_bytea(const uint8 *buf, int avail, uint8 flip, char *out, int room)
+{
+	int			n;
+	int			len = take_bytes_ended(buf, avail, flip, (uint8 *) out + VARHDRSZ, room, &n);
+
+	SET_VARSIZE(out, VARHDRSZ + n);
+	return len;
+}
+
 static Datum
 decode_bytea(const uint8 *buf, int len, char *out, int room, int *outlen)
 {
-	int			n = get_bytes_ended(buf, len, (uint8 *) VARDATA(out), room - VARHDRSZ);
-
-	if (n < 0)
+	if (read_bytea(buf, len, 0, out, room - VARHDRSZ) != len)
 		sfx_damaged_value("bytea");
-	*outlen = VARHDRSZ + n;
-	SET_VARSIZE(out, *outlen);
+	*outlen = VARSIZE(out);
 	return PointerGetDatum(out);
 }
 
 static int
 take_bytea(const uint8 *buf, int avail, uint8 flip, char *out)
 {
-	uint8	   *data = (uint8 *) out + VARHDRSZ;
-	int			n;
-	int			len = take_bytes_ended(buf, avail, flip, data, avail, &n);
-
-	SET_VARSIZE(out, VARHDRSZ + n);
-	return Max(len, 0);
+	return Max(read_bytea(buf, avail, flip, out, avail), 0);
 }
 
 static const SfxEncoding enc_bytea = {
@@ -451,19 +439,32 @@ encode_bit(Datum value, uint8 *buf, int maxlen)
 	return n;
 }
 
+/* As read_bytea. */
+static inline int
+read_bit(const uint8 *buf, int avail, uint8 flip, char *out, int room)
+{
+	VarBit	   *v = (VarBit *) out;
+	int			n;
+	int			len = take_bytes_ended(buf, avail, flip, VARBITS(v), room, &n);
+	int			last;
+
+	if (len < 0 || len >= avail)
+		return -1;
+	last = buf[len] ^ flip;
+	if (last > BITS_PER_BYTE || (last == 0) != (n == 0))
+		return -1;
+	VARBITLEN(v) = Max(n - 1, 0) * BITS_PER_BYTE + last;
+	SET_VARSIZE(v, VARHDRSZ + VARBITHDRSZ + n);
+	return len + 1;
+}
+
 static Datum
 decode_bit(const uint8 *buf, int len, char *out, int room, int *outlen)
 {
-	VarBit	   *v = (VarBit *) out;
-	int			n = get_bytes_ended(buf, len - 1, VARBITS(v), room - VARHDRSZ - VARBITHDRSZ);
-	int			last = buf[len - 1];
-
-	if (n < 0 || last > BITS_PER_BYTE || (last == 0) != (n == 0))
+	if (read_bit(buf, len, 0, out, room - VARHDRSZ - VARBITHDRSZ) != len)
 		sfx_damaged_value("bit varying");
-	VARBITLEN(v) = Max(n - 1, 0) * BITS_PER_BYTE + last;
-	*outlen = VARHDRSZ + VARBITHDRSZ + n;
-	SET_VARSIZE(v, *outlen);
-	return PointerGetDatum(v);
+	*outlen = VARSIZE(out);
+	return PointerGetDatum(out);
 }
 
 static int
@@ -477,19 +478,7 @@ length_bit(const uint8 *buf, int avail, uint8 flip)
 static int
 take_bit(const uint8 *buf, int avail, uint8 flip, char *out)
 {
-	VarBit	   *v = (VarBit *) out;
-	int			n;
-	int			len = take_bytes_ended(buf, avail, flip, VARBITS(v), avail, &n);
-	int			last;
-
-	if (len < 0 || len >= avail)
-		return 0;
-	last = buf[len] ^ flip;
-	if (last > BITS_PER_BYTE || (last == 0) != (n == 0))
-		return 0;
-	VARBITLEN(v) = Max(n - 1, 0) * BITS_PER_BYTE + last;
-	SET_VARSIZE(v, VARHDRSZ + VARBITHDRSZ + n);
-	return len + 1;
+	return Max(read_bit(buf, avail, flip, out, avail), 0);
 }
 
 static const SfxEncoding enc_bit = {

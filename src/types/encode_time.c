@@ -132,9 +132,6 @@ bound_date(Oid subtype, Datum value, Datum *own, Datum *above)
 				high;
 	SfxBoundKind kind;
 
-	*own = value;
-	if (!OidIsValid(subtype) || subtype == DATEOID)
-		return SFX_BOUND_EXACT;
 	ts = high = DatumGetTimestamp(value);
 	if (subtype == TIMESTAMPTZOID)
 		kind = timestamp_from_instant(DatumGetTimestampTz(value), &ts, &high);
@@ -163,9 +160,6 @@ bound_timestamp(Oid subtype, Datum value, Datum *own, Datum *above)
 				high;
 	SfxBoundKind kind;
 
-	*own = value;
-	if (!OidIsValid(subtype) || subtype == TIMESTAMPOID)
-		return SFX_BOUND_EXACT;
 	if (subtype == TIMESTAMPTZOID)
 	{
 		kind = timestamp_from_instant(DatumGetTimestampTz(value), &ts, &high);
@@ -189,9 +183,6 @@ bound_timestamptz(Oid subtype, Datum value, Datum *own, Datum *above)
 	TimestampTz instant;
 	int			overflow;
 
-	*own = value;
-	if (!OidIsValid(subtype) || subtype == TIMESTAMPTZOID)
-		return SFX_BOUND_EXACT;
 	if (subtype == DATEOID)
 		instant = SfxInstantOfDate(DatumGetDateADT(value), &overflow);
 	else if (subtype == TIMESTAMPOID)

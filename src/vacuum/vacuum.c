@@ -580,12 +580,9 @@ static SfxStubs *
 collect_stubs(VacState *vs)
 {
 	SfxMeta		meta;
-	double		entries = 0;
 
 	sfx_meta_read(vs->index, &meta);
-	for (int r = 0; r < meta.nruns; r++)
-		entries += meta.runs[r].entries;
-	return sfx_stubs_of_vacuum(vs->index, vs->strategy, entries);
+	return sfx_stubs_of_vacuum(vs->index, vs->strategy, sfx_meta_entries(&meta));
 }
 
 IndexBulkDeleteResult *
@@ -729,8 +726,7 @@ sfx_vacuumcleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		SfxMeta		meta;
 
 		stats->num_index_tuples = sfx_log_count(info->index, &meta);
-		for (int r = 0; r < meta.nruns; r++)
-			stats->num_index_tuples += meta.runs[r].entries;
+		stats->num_index_tuples += sfx_meta_entries(&meta);
 		stats->estimated_count = true;
 	}
 	return stats;

@@ -596,9 +596,10 @@ consider(TidChoice *c, int which, SfxTidCodec codec, size_t size)
 	}
 }
 
+/* runs: of a block that has few of them; else NULL. */
 static void
 choose(TidChoice *c, int which, const TidStats *s, const uint64_t *tid, int n,
-	   const uint16_t *ends, int nlists, uint64_t *lin)
+	   const TidRuns *runs, const uint16_t *ends, int nlists, uint64_t *lin)
 {
 	c->codec = SFX_TID_PLAIN;
 	c->size = SIZE_MAX;
@@ -606,26 +607,16 @@ choose(TidChoice *c, int which, const TidStats *s, const uint64_t *tid, int n,
 	consider(c, which, SFX_TID_PLAIN, 1 + 6 * (size_t) n);
 	consider(c, which, SFX_TID_FOR, for_size(s, n, &c->forframe, &c->width));
 	consider(c, which, SFX_TID_POSTING, posting_size(s, tid, n, ends, nlists, &c->whole));
-	if (which == SFX_TID_ZIGZAG || (which == 0 && zigzag_bound(s, tid, n) < c->size))
+	if (runs)
+		find_deltas_of_runs(tid, n, &s->frame, runs, &c->deltas);
+	else if (which == SFX_TID_ZIGZAG || (which == 0 && zigzag_bound(s, tid, n) < c->size))
 	{
 		fill_lin(c, s, tid, n, lin);
 		find_deltas(lin, n, &c->deltas);
-		consider(c, which, SFX_TID_ZIGZAG, zigzag_size(&s->frame, &c->deltas, s->range, n));
 	}
-}
-
-/* The same for few runs, if any codec may be chosen. */
-static void
-choose_by_runs(TidChoice *c, const TidStats *s, const uint64_t *tid, int n, const TidRuns *r,
-			   const uint16_t *ends, int nlists)
-{
-	c->codec = SFX_TID_PLAIN;
-	c->size = 1 + 6 * (size_t) n;
-	c->have_lin = false;
-	consider(c, 0, SFX_TID_FOR, for_size(s, n, &c->forframe, &c->width));
-	consider(c, 0, SFX_TID_POSTING, posting_size(s, tid, n, ends, nlists, &c->whole));
-	find_deltas_of_runs(tid, n, &s->frame, r, &c->deltas);
-	consider(c, 0, SFX_TID_ZIGZAG, zigzag_size(&s->frame, &c->deltas, s->range, n));
+	else
+		return;
+	consider(c, which, SFX_TID_ZIGZAG, zigzag_size(&s->frame, &c->deltas, s->range, n));
 }
 
 /* Write the block in the chosen form, which fits. */
@@ -677,7 +668,7 @@ encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, 
 		if (runs <= (size_t) n / 8)
 			return runs <= cap ? (int) runs : SFX_NOSPACE;
 		tid_stats_of_runs(tid, n, &r, &s);
-		choose_by_runs(&c, &s, tid, n, &r, ends, nlists);
+		choose(&c, which, &s, tid, n, &r, ends, nlists, lin);
 	}
 	else
 	{
@@ -688,7 +679,7 @@ encode(int which, const uint64_t *tid, int n, const uint16_t *ends, int nlists, 
 		if (s.max > SFX_MAX_TID)
 			return SFX_NOSPACE;
 		if (which != SFX_TID_RUNS)
-			choose(&c, which, &s, tid, n, ends, nlists, lin);
+			choose(&c, which, &s, tid, n, NULL, ends, nlists, lin);
 		if (which == SFX_TID_RUNS || (which == 0 && s.runs_bound < c.size))
 		{
 			size_t		limit = which == 0 && c.size < cap ? c.size : cap;
