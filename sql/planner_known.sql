@@ -147,6 +147,54 @@ INSERT INTO first_conditions VALUES (1, 'a = 5 AND b > 10000'), (2, 'a = 5 AND b
 SELECT count(plan_of(c, 'first')) FROM first_conditions;
 SELECT i, c, CASE (plan_of(c, 'first')).pages WHEN 0 THEN 'nothing read' ELSE 'counted' END AS by FROM first_conditions ORDER BY i;
 DROP TABLE first, first_conditions;
+-- ... unless another plan may look cheaper by it, or rows matter to more than the scan.  A narrow range of another index, whose rows lie close together, where many rows came;
+CREATE TABLE rival (a int, b int, t text COLLATE "C") WITH (autovacuum_enabled = off);
+INSERT INTO rival SELECT i % 60, i, 'x' || i % 60 FROM generate_series(1, 60000) i;
+CREATE INDEX rival_ab ON rival USING surfidx (a, b);
+CREATE INDEX rival_b ON rival USING surfidx (b);
+SELECT pg_stat_force_next_flush();
+VACUUM ANALYZE rival;
+INSERT INTO rival SELECT i % 60, 30000 + i % 300, 'x' || i % 60 FROM generate_series(1, 2500) i;
+SELECT pg_stat_force_next_flush();
+SELECT count(plan_of(c, 'rival')) FROM unnest(ARRAY['a = 5 AND b > 30000', 'a = 5 AND b BETWEEN 30000 AND 30300']) c;
+SELECT c, CASE (plan_of(c, 'rival')).pages WHEN 0 THEN 'nothing read' ELSE 'counted' END AS by
+FROM unnest(ARRAY['a = 5 AND b > 30000', 'a = 5 AND b BETWEEN 30000 AND 30300', 'a = 5 AND b BETWEEN 30000 AND 30300 ORDER BY a, b LIMIT 1']) c;
+-- an index in another collation, which the condition cannot use;
+CREATE INDEX ON rival USING surfidx (t COLLATE "POSIX", b);
+DROP INDEX rival_ab, rival_b;
+CREATE INDEX ON rival USING surfidx (b);
+INSERT INTO rival SELECT i % 60, i, 'x' || i % 60 FROM generate_series(60001, 63000) i;
+SELECT pg_stat_force_next_flush();
+SELECT off('t = ''x5'' AND b > 60000', 'rival');
+-- a comparison of the same column by a fifth operator, which is not in the histogram's order;
+SELECT count(plan_of(c, 'rival')) FROM unnest(ARRAY['b < 600 AND b <= 600 AND b >= 500 AND b > 500', 'b > 500 AND b = 600']) c;
+SELECT off('b > 60000 AND b >= 60000', 'rival');
+-- many first rows: a scan of all rows may look cheaper, if they are not in the cache;
+CREATE TABLE first_many (a int) WITH (autovacuum_enabled = off);
+INSERT INTO first_many SELECT i * 7919 % 60000 FROM generate_series(0, 59999) i;
+CREATE INDEX ON first_many USING surfidx (a);
+SELECT pg_stat_force_next_flush();
+VACUUM ANALYZE first_many;
+DELETE FROM first_many WHERE a >= 20000;
+VACUUM first_many;
+SELECT limited, (plan_of(format('a >= 20000 ORDER BY a LIMIT %s', limited), 'first_many')).rows FROM unnest(ARRAY[1000, 1001]) limited;
+-- and alternative subplans, one of which reads all of a table once
+CREATE TABLE depends (a int, b int) WITH (autovacuum_enabled = off);
+INSERT INTO depends SELECT CASE WHEN i BETWEEN 5000 AND 6000 THEN 0 ELSE 1 + i % 90 END, i FROM generate_series(1, 60000) i;
+CREATE INDEX ON depends USING surfidx (a, b);
+SELECT pg_stat_force_next_flush();
+VACUUM ANALYZE depends;
+CREATE FUNCTION plan_line(query text, which text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		RETURN QUERY SELECT trim(line) WHERE line ~ which;
+	END LOOP;
+END $$;
+SELECT plan_line('SELECT EXISTS (SELECT FROM rival r WHERE r.b = d.b) FROM depends d WHERE a = 0 AND b BETWEEN 5000 AND 6000', 'SubPlan');
+DROP TABLE rival, first_many, depends;
+DROP FUNCTION plan_line;
 -- a histogram in another collation than the index's does not do: it would give an arbitrary bin
 CREATE TABLE mixed (m text COLLATE "en-x-icu") WITH (autovacuum_enabled = off);
 INSERT INTO mixed SELECT CASE i % 2 WHEN 0 THEN 'a' ELSE 'B' END || i FROM generate_series(10000, 29999) i;

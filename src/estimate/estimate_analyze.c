@@ -3,10 +3,11 @@
  *
  * To count in the index costs about as much as a short range scan.  It is not worth it where no
  * count would change the plan.  That is so if the query reads one table, if all its conditions are
- * equalities on the first columns of an index and comparisons of the next one, and if it
+ * equalities on the first columns of an index and comparisons of the next one, if no other index
+ * might look cheaper by a range of its own, and if it
  *
- * - wants the first rows in the index's order, and ANALYZE expects several times as many: the scan
- *   of that index reads the rows that are wanted, and no plan reads fewer;
+ * - wants the first few rows in the index's order, and ANALYZE expects several times as many: the
+ *   scan of that index reads the rows that are wanted, and no plan reads fewer;
  * - or reads all of few rows, by statistics that are not stale.  If the range is on the index's
  *   first column, the histogram tells (estimate_histogram.c).  If it is on a later column, the
  *   equalities alone leave few rows, however the columns depend on one another.
@@ -27,7 +28,8 @@
 
 #define MAX_COMPARISONS	8		/* of a query */
 #define FEW				50		/* one row in so many is few rows, of those with equal columns */
-#define MANY			1000	/* rows, for which a bitmap scan may be better than an index scan */
+#define NARROW			10		/* a range of one row in so many may be of more in truth */
+#define MANY			1000	/* rows, for which another scan may be better than an index scan */
 #define SEVERAL			4		/* times the wanted rows are certainly enough of them */
 
 /*
@@ -116,9 +118,21 @@ column_of(const IndexOptInfo *info, AttrNumber attno)
 	return col;
 }
 
+/* Can a scan of the index use the condition on its column col? */
+static bool
+is_usable(const Comparison *c, const IndexOptInfo *info, int col)
+{
+	const OpExpr *clause = (const OpExpr *) c->rinfo->clause;
+
+	if (c->strategy == 0)
+		return true;
+	return op_in_opfamily(clause->opno, info->opfamily[col]) &&
+		(!OidIsValid(info->indexcollations[col]) || info->indexcollations[col] == clause->inputcollid);
+}
+
 /*
  * How many leading columns of the index have all conditions, with an equality on each of them but
- * the last?  0: other columns have some.
+ * the last?  0: other columns have some, or the index is of another order.
  */
 static int
 compared_columns(const TableQuery *q, const IndexOptInfo *info)
@@ -130,7 +144,7 @@ compared_columns(const TableQuery *q, const IndexOptInfo *info)
 	{
 		int			col = column_of(info, q->c[i].attno);
 
-		if (col == info->nkeycolumns)
+		if (col == info->nkeycolumns || !is_usable(&q->c[i], info, col))
 			return 0;
 		last = Max(last, col);
 		if (q->c[i].strategy == BTEqualStrategyNumber)
@@ -168,7 +182,7 @@ wants_first_rows(const TableQuery *q, IndexOptInfo *info)
 
 	return root->query_pathkeys != NIL &&
 		(gives_order(root, info, ForwardScanDirection) || gives_order(root, info, BackwardScanDirection)) &&
-		rows_by_analyze(q) >= SEVERAL * root->limit_tuples;
+		root->limit_tuples <= MANY && rows_by_analyze(q) >= SEVERAL * root->limit_tuples;
 }
 
 /*
@@ -184,6 +198,33 @@ leave_few(const TableQuery *q, const IndexOptInfo *info, int ncols)
 		if (column_of(info, q->c[i].attno) < ncols - 1 && q->c[i].strategy == BTEqualStrategyNumber)
 			least = Min(least, selectivity_of(q, &q->c[i]));
 	return least <= 1.0 / FEW && (least * q->rel->tuples <= MANY || rows_by_analyze(q) <= MANY);
+}
+
+/*
+ * Does another index begin with a column whose conditions ANALYZE takes to be narrow?  Its scan may
+ * look cheaper, since its rows may be close together, and read many more than that, after others
+ * were changed.  Not if it is bounded by all conditions, or by an equality that leaves few rows.
+ */
+static bool
+has_rival(const TableQuery *q)
+{
+	foreach_node(IndexOptInfo, other, q->rel->indexlist)
+	{
+		List	   *conditions = NIL;
+		bool		few = false;
+
+		for (int i = 0; i < q->n; i++)
+		{
+			if (q->c[i].attno != other->indexkeys[0])
+				continue;
+			conditions = lappend(conditions, q->c[i].rinfo);
+			few |= q->c[i].strategy == BTEqualStrategyNumber && selectivity_of(q, &q->c[i]) <= 1.0 / FEW;
+		}
+		if (conditions != NIL && !few && compared_columns(q, other) == 0 &&
+			clauselist_selectivity(q->root, conditions, 0, JOIN_INNER, NULL) <= 1.0 / NARROW)
+			return true;
+	}
+	return false;
 }
 
 /* Are there statistics for all columns before the last one? */
@@ -222,11 +263,12 @@ sfx_analyze_will_do(PlannerInfo *root, RelOptInfo *rel)
 {
 	TableQuery	q = {.root = root,.rel = rel};
 
-	if (!find_comparisons(&q))
+	/* between such subplans core chooses by the number of rows */
+	if (root->hasAlternativeSubPlans || !find_comparisons(&q))
 		return false;
 	foreach_node(IndexOptInfo, info, rel->indexlist)
 	{
-		if (is_certain(&q, info))
+		if (is_certain(&q, info) && !has_rival(&q))
 			return true;
 	}
 	/* what core has computed for this is not by counts */

@@ -164,6 +164,7 @@ comparison_of(Histogram *h, Relation index, const OpExpr *clause)
 {
 	Comparison *free = NULL;
 	RegProcedure estimator;
+	bool		greater;
 
 	for (int i = 0; i < OPERATORS; i++)
 	{
@@ -178,12 +179,13 @@ comparison_of(Histogram *h, Relation index, const OpExpr *clause)
 	if (clause->opno >= FirstGenbkiObjectId)
 		return NULL;
 	estimator = get_oprrest(clause->opno);
-	free->greater = estimator == F_SCALARGTSEL || estimator == F_SCALARGESEL;
-	if ((!free->greater && estimator != F_SCALARLTSEL && estimator != F_SCALARLESEL) ||
+	greater = estimator == F_SCALARGTSEL || estimator == F_SCALARGESEL;
+	if ((!greater && estimator != F_SCALARLTSEL && estimator != F_SCALARLESEL) ||
 		!op_in_opfamily(clause->opno, index->rd_opfamily[0]) ||
 		!comparison_ops_are_compatible(type_of(index)->lt_opr, clause->opno))
 		return NULL;
 	free->op = InvalidOid;
+	free->greater = greater;
 	fmgr_info_cxt(get_opcode(clause->opno), &free->compare, h->cxt);
 	free->op = clause->opno;
 	return free;
