@@ -187,6 +187,7 @@ sub new
 		]
 	);
 	$self->{server}->start;
+	SurfDiff::spare_assertions($self->{server});
 	$self->{cases} = [ map { make_case($_, 1000 * $opt{seed} + $_) } 1 .. $self->{tables} ];
 	srand($opt{seed});
 	$self->fill;
