@@ -617,19 +617,24 @@ sfx_agg_offers(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *questio
 
 		if (find_offer(root, rel, question, candidate, offer))
 			offers = lappend(offers, offer);
+		else
+			pfree(offer);
 	}
 	return offers;
 }
 
-const SfxAggOffer *
+SfxAggOffer *
 sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question)
 {
-	const SfxAggOffer *best = NULL;
+	List	   *offers = sfx_agg_offers(root, rel, question);
+	SfxAggOffer *best = NULL;
 
-	foreach_ptr(const SfxAggOffer, offer, sfx_agg_offers(root, rel, question))
+	foreach_ptr(SfxAggOffer, offer, offers)
 	{
 		if (best == NULL || offer->cost < best->cost)
 			best = offer;
 	}
+	offers = list_delete_ptr(offers, best);
+	list_free_deep(offers);
 	return best;
 }

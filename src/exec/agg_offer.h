@@ -44,9 +44,9 @@ extern Cost sfx_agg_heap_cost(const RelOptInfo *rel, double rows);
 /* The offers of a table's indexes (SfxAggOffer), whose groups may come in different orders. */
 extern List *sfx_agg_offers(PlannerInfo *root, RelOptInfo *rel, const SfxAggQuestion *question);
 
-/* The cheapest offer, or NULL. */
-extern const SfxAggOffer *sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel,
-											 const SfxAggQuestion *question);
+/* The cheapest offer, or NULL.  The caller frees it: a table may have thousands of partitions. */
+extern SfxAggOffer *sfx_agg_best_offer(PlannerInfo *root, RelOptInfo *rel,
+									   const SfxAggQuestion *question);
 
 /* Make a path for a node by that offer. */
 extern CustomPath *sfx_agg_node_path(PlannerInfo *root, RelOptInfo *parent, PathTarget *target,

@@ -178,7 +178,7 @@ static bool
 add_table(Tree *tree, const Level *level)
 {
 	PlannerInfo *root = tree->root;
-	const SfxAggOffer *offer = sfx_agg_best_offer(root, level->rel, &level->question);
+	SfxAggOffer *offer = sfx_agg_best_offer(root, level->rel, &level->question);
 	Path	   *path;
 
 	if (offer)
@@ -189,6 +189,7 @@ add_table(Tree *tree, const Level *level)
 		tree->map_pages += 1 + level->rel->pages / sfx_visibility_blocks();
 		if (tree->parallel && !tree->several)
 			tree->shared = share(tree, level, offer);
+		pfree(offer);
 	}
 	else
 		path = tree->several ? aggregate_rows(tree, level) : NULL;
