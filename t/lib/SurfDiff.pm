@@ -361,7 +361,7 @@ sub new
 	return $self;
 }
 
-# Leave out of tables that are made from now on what fails in an assertion of core's own, if the server has them.
+# If the server has assertions, tables made from now on leave out what fails in one of core's own.
 sub spare_assertions
 {
 	my $s = shift->session;
