@@ -20,3 +20,5 @@ CREATE INDEX ON orders USING :am (created);
 CREATE INDEX ON orders USING :am (status, created);
 CREATE UNIQUE INDEX ON items USING :am (order_id, line);
 CREATE INDEX ON items USING :am (sku);
+-- else statistics look stale
+SELECT pg_stat_force_next_flush();

@@ -47,7 +47,7 @@ for am in $ams; do
 	sql -c "CREATE EXTENSION IF NOT EXISTS surfidx" -c "CREATE TABLE s (id int, k int, c char(120), pad char(60))" -c "SELECT setseed(0.5)" \
 		-c "INSERT INTO s SELECT i, 1 + random() * $rows, repeat(md5(i::text), 3), md5(i::text) FROM generate_series(1, $rows) i" \
 		-c "CREATE UNIQUE INDEX ON s USING $am (id)" -c "CREATE INDEX ON s USING $am (k)" >/dev/null
-	[ -z "$shop" ] || sql -q -v am="$am" -f bench/everyday.sql 2>/dev/null
+	[ -z "$shop" ] || sql -q -v am="$am" -f bench/everyday.sql >/dev/null 2>&1
 	# in a session of its own: what the first one has written is counted before
 	sql -c "VACUUM (FREEZE, ANALYZE)"
 	cluster_stop
