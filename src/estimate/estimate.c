@@ -17,7 +17,8 @@
  * - if one of them, or of those on a later column of the index, is an inequality: ANALYZE tells
  *   well enough what an equality or a test for NULL finds, and planning a lookup should not take
  *   longer than the lookup (E1);
- * - to users who may see the column in all rows, because they reveal something of it (E1).
+ * - to users who may see the column in all rows, because they reveal something of it (E1);
+ * - if a count may change the plan (estimate_analyze.c).
  *
  * A later column of an index is shown as it is distributed where the columns before it have the
  * values that the query wants of them (E1).  Core multiplies the selectivities of single

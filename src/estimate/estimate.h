@@ -2,10 +2,11 @@
  * estimate.h - the row of pg_statistic that the planner is shown for a query's conditions on a
  * column
  *
- * estimate.c calls the others in this order: which index tells of the column (estimate_index.c),
- * with what the query compares it (estimate_conditions.c), how many entries lie between those
- * constants (estimate_count.c, which keeps from plan to plan what it can: estimate_known.c); then
- * it makes the row (estimate_row.c).  Memory: the current context.
+ * estimate.c calls the others in this order: may a count change the plan (estimate_analyze.c, which
+ * asks estimate_histogram.c), which index tells of the column (estimate_index.c), with what the
+ * query compares it (estimate_conditions.c), how many entries lie between those constants
+ * (estimate_count.c, which keeps from plan to plan what it can: estimate_known.c); then it makes
+ * the row (estimate_row.c).  Memory: the current context.
  *-------------------------------------------------------------------------
  */
 #ifndef SURFIDX_ESTIMATE_H
@@ -129,8 +130,8 @@ extern bool sfx_analyze_will_do(PlannerInfo *root, RelOptInfo *rel);
 /*
  * Are there statistics of the index's first column, and not stale?  And: do all conditions of the
  * table compare that column with constants inside of ANALYZE's histogram, and find few rows by it?
- * The user may see the column.  ERROR of a comparison function, as in core's use of
- * the histogram, or if the metapage cannot be read.
+ * The user may see the column.  ERROR of a comparison function, as in core's use of the histogram,
+ * or if the metapage cannot be read.
  */
 extern bool sfx_histogram_is_fresh(Oid relid, const IndexOptInfo *info);
 extern bool sfx_histogram_has_few(Oid relid, const RelOptInfo *rel, const IndexOptInfo *info);

@@ -273,6 +273,10 @@ sfx_analyze_will_do(PlannerInfo *root, RelOptInfo *rel)
 	}
 	/* what core has computed for this is not by counts */
 	for (int i = 0; i < q.n; i++)
+	{
+		/* core's mark of a redundant condition, which only joins have */
+		Assert(q.c[i].rinfo->norm_selec <= 1);
 		q.c[i].rinfo->norm_selec = -1;
+	}
 	return false;
 }
